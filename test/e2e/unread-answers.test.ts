@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import type { TestCall } from '../support/client.ts'
 import { createService, makeKeys } from '../support/service.ts'
 
 const { keys, API_KEYS_JSON } = makeKeys({ acme: { tenant: 'acme' }, other: { tenant: 'other' } })
@@ -41,6 +42,27 @@ t.test('a tenant that reads none of its large answers makes no more work until i
   for (const socket of clients) socket.destroy()
   await waitFor('it is served again', async () => await status(keys.acme) === 200)
   t.equal((await client.request(path, { body, headers, key: keys.acme })).status, 200)
+})
+
+t.test('outputs of calls that have ended, in batches that wait for another one, count as answers', async t => {
+  const { client } = await createService(t, { files: { 'workspace/large.txt': 'x'.repeat(2 * chars) }, env: { API_KEYS_JSON } })
+  const { job_id: done = '' } = await client.call('data_file_read', { path: 'large.txt', max_bytes: 1_000_000 }, {}, keys.acme)
+  const later = { type: 'data.file_read', input: { path: 'README.md' }, delay_ms: 600_000 }
+  const { body: { job } } = await client.request<{ job: { id: string } }>('/v1/jobs', { body: later, key: keys.acme })
+  const ask = (call_id: string, job_id: string, wait_ms: number): TestCall => ({ call_id, name: 'job_result', arguments: { job_id, wait_ms } })
+  const ended = Array.from({ length: calls - 1 }, (_, index) => ask(`c${index}`, done, 0))
+  const waits = { calls: [...ended, ask('w', job.id, 20_000)], wait_ms: 20_000, max_output_chars: chars }
+  const read = client.batch([ask('a', done, 0)], { max_output_chars: chars }, keys.other)
+  t.match(await read, { results: [{ ok: false, error: { code: 'INVALID_ARGUMENTS' } }] }, 'it is not the job of another tenant')
+  const answers = await Promise.all(Array.from({ length: 12 }, async () => await client.batch(waits.calls, waits, keys.acme)))
+  const results = answers.flatMap(answer => answer.results.slice(0, -1))
+  const whole = results.filter(({ ok }) => ok).length
+  // Of each as many bytes are counted as its characters may have.
+  const most = Math.floor(2 ** 26 / (2 * chars))
+  t.ok(whole <= most && whole > most / 4, `${whole} of ${results.length} are whole, and ${most} may be`)
+  const left = results.filter(({ ok }) => !ok)
+  for (const result of left) t.match(result, { pending: true, job_id: done, error: { code: 'TIMEOUT', message: /has ended, its output can't be read now/ } })
+  t.match(await client.batch(ended, { max_output_chars: chars }, keys.acme), { results: ended.map(() => ({ ok: true })) }, 'they are read afterwards')
 })
 
 t.test('logs of jobs that a tenant does not read count as its answers', async t => {

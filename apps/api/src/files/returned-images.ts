@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { isRecord } from '@toolyard/contract'
 import { atPlace, openFile, readFully } from '@toolyard/workspace'
 import type { Principal } from '../access/principal.ts'
+import type { AnswerRoom } from '../plugins/load/unsent-answers.ts'
 import { imageTypes, mostImages, type ShownImage } from '../outputs/shown-images.ts'
 import type { FileSpace } from './file-space.ts'
 import { noSuchFile } from './file-error.ts'
@@ -12,6 +13,13 @@ interface Reference { path: string, type: string, size: number, sha256: string }
 
 /** Values of an output that are looked through for references. */
 const mostValues = 10_000
+
+interface ImageReading {
+  session: string | undefined
+  principal: Principal
+  /** For the images of an answer that may have those of many calls. */
+  room?: AnswerRoom
+}
 
 export class ReturnedImages {
   readonly #files: SessionFiles
@@ -24,7 +32,7 @@ export class ReturnedImages {
    * The images of each output, in the order of its references. An image that is too large, that was changed since, or that
    * this service may not read is left out: the reference stays in the text. Never rejected.
    */
-  async read (outputs: readonly unknown[], session: string | undefined, principal: Principal): Promise<ShownImage[][]> {
+  async read (outputs: readonly unknown[], { session, principal, room }: ImageReading): Promise<ShownImage[][]> {
     const none = outputs.map((): ShownImage[] => [])
     const mayRead = principal.permissions === undefined || principal.permissions.includes('read_repo')
     const wanted = outputs.map(referencesIn)
@@ -32,20 +40,22 @@ export class ReturnedImages {
     const space = await this.#files.open(session, principal).catch(() => undefined)
     if (space === undefined) return none
     try {
-      return await readAll(space, wanted)
+      return await readAll(space, wanted, room)
     } finally {
       space.leave()
     }
   }
 }
 
-async function readAll (space: FileSpace, wanted: ReadonlyArray<readonly Reference[]>): Promise<ShownImage[][]> {
+async function readAll (
+  space: FileSpace, wanted: ReadonlyArray<readonly Reference[]>, room: AnswerRoom | undefined
+): Promise<ShownImage[][]> {
   let left = mostImages.all
   const images: ShownImage[][] = []
   for (const references of wanted) {
     const own: ShownImage[] = []
     for (const reference of references.slice(0, mostImages.ofCall)) {
-      const image = reference.size > left ? undefined : await readOne(space, reference).catch(() => undefined)
+      const image = reference.size > left ? undefined : await readOne(space, reference, room).catch(() => undefined)
       if (image === undefined) continue
       left -= reference.size
       own.push(image)
@@ -56,11 +66,14 @@ async function readAll (space: FileSpace, wanted: ReadonlyArray<readonly Referen
 }
 
 /** Undefined for a file that isn't any more what was returned. */
-async function readOne (space: FileSpace, { path, type, size, sha256 }: Reference): Promise<ShownImage | undefined> {
+async function readOne (
+  space: FileSpace, { path, type, size, sha256 }: Reference, room: AnswerRoom | undefined
+): Promise<ShownImage | undefined> {
   return await atPlace(space, path, { notFound: noSuchFile }, async place => {
     if (place.stats?.isFile() !== true || place.stats.size !== size) return undefined
     const { handle } = openFile(place)
     try {
+      room?.take(size)
       const bytes = await readFully(handle, 0, size)
       return createHash('sha256').update(bytes).digest('hex') === sha256 ? { type, data: bytes.toString('base64') } : undefined
     } finally {

@@ -13,6 +13,7 @@ import { answerJson, batchResponse, type AnsweredCall } from '../invocation/batc
 import { readBatch } from '../invocation/batch/batch-reader.ts'
 import { imageFormats } from '../invocation/batch/message-answers.ts'
 import { abandoned } from '../plugins/abandoned.ts'
+import { AnswerRoom } from '../plugins/load/unsent-answers.ts'
 import { namesTag } from '../plugins/entity-tag.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { retryAfterSec } from '../plugins/errors.ts'
@@ -40,7 +41,11 @@ const logLines = 100
 export async function agentToolRoutes (
   app: App, { catalog, invoker, streams, logs, images, ending }: AgentToolRoutesOptions
 ): Promise<void> {
-  const readLog: ReadLog = async (queue, jobId) => (await logs.tail(queue, jobId, logLines)).map(({ message }) => message)
+  const logReader = (room: AnswerRoom): ReadLog => async (queue, jobId) => {
+    const lines = (await logs.tail(queue, jobId, logLines)).map(({ message }) => message)
+    room.take(lines.reduce((sum, { length }) => sum + length, 0))
+    return lines
+  }
   const lists = Type.Union([ToolList, ResponsesToolList, AnthropicToolList, GeminiToolList, BedrockToolList])
   app.get('/agent-tools', { schema: { querystring: ToolListQuery, response: { 200: lists, '4xx': ErrorBody } } }, async (request, reply) => {
     const { format = 'chat', strict, search, namespace, defer, pin, limit = limits.toolSearch.results.default } = request.query
@@ -77,6 +82,8 @@ export async function agentToolRoutes (
     }
   }, async (request, reply) => {
     const gone = abandoned(reply.raw, ending)
+    const room = new AnswerRoom(app.unfinished, principalOf(request))
+    reply.raw.once('close', () => { room.letGo() })
     const { batch: read, message } = await readBatch(request.body, request.isPoisoned)
     const batch = { ...read, maxOutputChars: read.maxOutputChars ?? queryChars(request.query.max_output_chars) }
     const format = request.query.format ?? message?.format
@@ -86,17 +93,20 @@ export async function agentToolRoutes (
       idempotencyKey: parseIdempotencyKey(request.headers['idempotency-key']),
       origin: request.origin ?? undefined,
       abandoned: gone,
+      room,
       showsImages,
-      ...(request.query.details === 'log' ? { readLog } : {})
+      ...(request.query.details === 'log' ? { readLog: logReader(room) } : {})
     }
     const told = async (answered: readonly AnsweredCall[]): Promise<InvokeBatchResponse> => {
       const outputs = showsImages ? answered.map(({ answer }) => answer.kind === 'succeeded' ? answer.output : undefined) : []
-      const returned = await images.read(outputs, batch.session, caller.principal)
+      const returned = await images.read(outputs, { session: batch.session, principal: caller.principal, room })
       const shown = answered.map(({ answer }, index) => [
         ...answer.kind === 'succeeded' ? answer.shown?.images ?? [] : [],
         ...returned[index] ?? []
       ])
-      return await batchResponse(batch.mode, answered, { format, origin: message, images: shown })
+      const response = await batchResponse(batch.mode, answered, { format, origin: message, images: shown })
+      room.letGo()
+      return response
     }
     if (!prefersEvents(request.headers.accept)) {
       const answer = await told(await invoker.invoke(batch, caller))

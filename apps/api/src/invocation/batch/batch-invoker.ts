@@ -2,6 +2,7 @@ import { limits, type Batch, type Settlement } from '@toolyard/contract'
 import type { CompletionWaiter, JobCanceller, JobReader, OutputStore } from '@toolyard/queue'
 import { ownerOf, required } from '@toolyard/store'
 import { disconnected } from '../../plugins/abandoned.ts'
+import type { AnswerRoom } from '../../plugins/load/unsent-answers.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
 import type { Principal } from '../../access/principal.ts'
 import type { SessionAccess } from '../../access/session-access.ts'
@@ -57,6 +58,8 @@ export interface Caller {
   listener?: AnswerListener
   /** Gets the ids of the jobs of a sync batch as soon as they are made. */
   onJobs?: (jobIds: readonly string[]) => void
+  /** For the outputs of an answer that has many. */
+  room?: AnswerRoom
   /** Whether the answer's messages take images. */
   showsImages?: boolean
   /** Reads the output of a call that succeeded; without it the answer has it as models read it. */
@@ -190,7 +193,7 @@ export class BatchInvoker {
   }
 
   #asker ({ session, maxOutputChars }: Batch, caller: Caller, deadline: number): Asker {
-    const { principal, abandoned, showsImages = false, readOutput, readLog, onFound } = caller
+    const { principal, abandoned, room, showsImages = false, readOutput, readLog, onFound } = caller
     const { catalog, outputs } = this.#deps
     const publication = catalog.publication(principal)
     return {
@@ -198,7 +201,7 @@ export class BatchInvoker {
       session,
       deadline,
       abandoned,
-      read: readOutput ?? readForModel(outputs, { maxOutputChars, showsImages, publication }),
+      read: readOutput ?? readForModel(outputs, { maxOutputChars, showsImages, publication, room }),
       room: maxOutputChars ?? (readOutput === undefined ? limits.outputChars : limits.maxOutputChars.max),
       hint: comeBackHint(publication),
       readLog,

@@ -1,4 +1,4 @@
-import { around, asError, isRecord, type Batch, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
+import { around, asError, HttpError, isRecord, type Batch, type CallError, type CallResult, type ChangedFiles, type OutputRecord, type ResultFile, type Settlement, type ToolMessage } from '@toolyard/contract'
 import { RedisUnavailableError } from '@toolyard/store'
 import type { ShownImage } from '../../outputs/shown-images.ts'
 
@@ -157,8 +157,8 @@ export async function settled (
     const { value, ...told } = await read(queue, jobId, settlement.output, call.name)
     return { kind: 'succeeded', jobId, output: value, ...told, files: settlement.output }
   } catch (cause) {
-    // The output is safe beside the job and can be read when Redis is back.
-    if (cause instanceof RedisUnavailableError) {
+    // The output is safe beside the job and can be read when Redis is back, or other answers are read.
+    if (cause instanceof RedisUnavailableError || (cause instanceof HttpError && cause.code === 'UNAVAILABLE')) {
       const why = `Job ${jobId} has ended, its output can't be read now`
       return pending(jobId, `${why}${hint}`, why)
     }

@@ -1,4 +1,4 @@
-import type { CallError, OutputRecord } from '@toolyard/contract'
+import { HttpError, type CallError, type OutputRecord } from '@toolyard/contract'
 import type { JobCanceller, JobReader, JobWatch } from '@toolyard/queue'
 import { jobIdPattern, ownerOf, RedisUnavailableError } from '@toolyard/store'
 import { scopeOf, type Principal } from '../../access/principal.ts'
@@ -54,8 +54,8 @@ export class JobTools {
 
   /** The answer; a job that the key may not see is one that there isn't. */
   async answer (call: Call, ask: ServiceCall, asker: Asker): Promise<CallAnswer> {
-    if (ask.action === 'search') return await this.#search(ask.search, asker)
     try {
+      if (ask.action === 'search') return await this.#search(ask.search, asker)
       const queue = await this.#queueOf(ask.jobId, asker)
       if (queue === undefined) return failed(unknownJob(ask.jobId))
       switch (ask.action) {
@@ -64,7 +64,8 @@ export class JobTools {
         case 'output': return await this.#output(ask, queue, asker)
       }
     } catch (error) {
-      if (error instanceof RedisUnavailableError) return failed({ code: 'INTERNAL', message: `${error.message}; ask again` })
+      const isForNow = error instanceof RedisUnavailableError || (error instanceof HttpError && error.code === 'UNAVAILABLE')
+      if (isForNow) return failed({ code: 'INTERNAL', message: `${error.message}; ask again` })
       throw error
     }
   }

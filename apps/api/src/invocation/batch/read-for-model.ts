@@ -2,6 +2,7 @@ import { isRecord, limits, orElse, readJson, writeJson } from '@toolyard/contrac
 import { truncate, type OutputStore, type TruncatedOutput } from '@toolyard/queue'
 import type { Publication } from '../../catalog/tool-catalog.ts'
 import { mayShowImages, shownBlocks } from '../../outputs/shown-images.ts'
+import type { AnswerRoom } from '../../plugins/load/unsent-answers.ts'
 import type { ReadOutput, ShownOutput, ToldOutput } from './call-answer.ts'
 
 interface ModelReading {
@@ -9,17 +10,20 @@ interface ModelReading {
   /** Whether the messages of the answer take images. */
   showsImages: boolean
   publication: Publication
+  room: AnswerRoom | undefined
 }
 
 /** Bytes of an output, and of those of a batch, that are read as a whole for the images in them: more would take too long a turn. */
 const mostImageBytes = { one: 2_097_152, all: 6_291_456 }
 
 /** Reads the outputs of a batch as models get them, with a word on how they come to the rest of one that is cut. */
-export function readForModel (outputs: OutputStore, { maxOutputChars, showsImages, publication }: ModelReading): ReadOutput {
+export function readForModel (outputs: OutputStore, { maxOutputChars, showsImages, publication, room }: ModelReading): ReadOutput {
   let imageBytes = showsImages ? mostImageBytes.all : 0
   const asked = maxOutputChars === undefined ? undefined : { chars: maxOutputChars, hasTail: true }
   return async (queue, jobId, record, tool = '') => {
     const cutting = asked ?? (publication.skillReaders.has(tool) ? { chars: limits.skillChars, hasTail: false } : undefined)
+    // A character has 3 bytes at most. What travels with its job is small, but for answers of the service itself.
+    room?.take(record.kind === 'stored' ? Math.min(record.bytes, 3 * (cutting?.chars ?? limits.outputChars)) : record.text?.length ?? 0)
     const { value, cut } = await outputs.readForModel(queue, jobId, record, cutting)
     const shown = showsImages ? await blocksOf() : undefined
     return { ...told(value, cut), ...shown && { shown } }
@@ -35,6 +39,7 @@ export function readForModel (outputs: OutputStore, { maxOutputChars, showsImage
       const bytes = cut?.bytes ?? begin.length
       if (record.cut !== undefined || bytes > Math.min(mostImageBytes.one, imageBytes) || !mayShowImages(begin)) return undefined
       imageBytes -= bytes
+      room?.take(bytes)
       const blocks = await shownBlocks(cut === undefined ? begin : await outputs.readJson(queue, jobId, record) ?? '')
       if (blocks === undefined) return undefined
       const { json, images } = blocks

@@ -130,7 +130,7 @@ function pendingOf ({ view: { id: jobId, tool: name, question, approval, status 
 
 async function resultParts (job: ReadJob, exchange: Exchange, { images, lists }: McpParts): Promise<ResultParts> {
   const { status, session } = job.view
-  const [pictures = []] = await images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], session, exchange.principal)
+  const [pictures = []] = await images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], { session, principal: exchange.principal })
   return { images: pictures, written: exchange.written, owner: exchange.owner, cutting: cuttingOf(exchange, lists) }
 }
 

@@ -70,7 +70,7 @@ export async function callTool (
     if (answer.kind === 'pending' && becomesTask) {
       return createdTask(await findJob(parts.jobs, answer.jobId, exchange.principal), forms, exchange, parts)
     }
-    const [images = []] = await parts.images.read([filesIn(answer)], place.session, exchange.principal)
+    const [images = []] = await parts.images.read([filesIn(answer)], { session: place.session, principal: exchange.principal })
     const cutting = cuttingOf(exchange, parts.lists)
     return await callResult(answer, tool, { images, written: exchange.written, owner: exchange.owner, cutting })
   } finally {

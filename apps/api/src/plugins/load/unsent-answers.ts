@@ -8,6 +8,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Answers that are on their way to their clients, or are not read by them. */
     unsent: HeldBytes
+    /** What was read for answers that are not made yet. */
+    unfinished: HeldBytes
   }
 }
 
@@ -18,12 +20,15 @@ const mostBytes = 128 * 1_024 * 1_024
 /** What a call by itself is answered with is smaller. It has run, so it may go beyond, where many wait at once not without end. */
 const callBytes = 2 * 1_024 * 1_024
 const utmostBytes = 2 * mostBytes
+/** Bytes of outputs that were read for answers of one owner that are not made yet: an answer has each twice. */
+const mostUnfinished = mostBytes / 2
 /** While less is left, no work is begun: its answer might find no room. */
 const roomBytes = 16 * 1_024 * 1_024
 
 /** Answers 429 to requests that make work, of a tenant or key whose answers nobody reads, before their bodies are read. */
 export const unsentAnswers = fp(async (app: FastifyInstance) => {
   app.decorate('unsent', new HeldBytes(mostBytes))
+  app.decorate('unfinished', new HeldBytes(mostUnfinished))
   // After the hooks that know the key.
   app.addHook('preParsing', async ({ principal, routeOptions }) => {
     if (principal === null || routeOptions.config.makesWork !== true || app.unsent.hasRoom(principal, roomBytes)) return
@@ -72,6 +77,32 @@ export function holdAnswer ({ request: { principal, raw: { socket } }, raw, serv
   return left
 }
 
+/** What was read for the answer of one request, until that is made: other calls of its batch may go on for long. */
+export class AnswerRoom {
+  readonly #unfinished: HeldBytes
+  readonly #principal: Principal
+  #held: Array<() => void> = []
+
+  constructor (unfinished: HeldBytes, principal: Principal) {
+    this.#unfinished = unfinished
+    this.#principal = principal
+  }
+
+  /** Takes room for what is read. @throws HttpError `UNAVAILABLE` where the owner has none. */
+  take (bytes: number): void {
+    if (!this.#unfinished.hasRoom(this.#principal, bytes)) {
+      throw new HttpError('UNAVAILABLE', `The answers that this ${ownerKind(this.#principal)} waits for leave no room for more: what was read for them may have ${mostUnfinished} bytes`)
+    }
+    this.#held.push(this.#unfinished.hold(this.#principal, bytes))
+  }
+
+  /** The answer is made, or there will be none. */
+  letGo (): void {
+    for (const letGo of this.#held) letGo()
+    this.#held = []
+  }
+}
+
 /** As much of a reply as counting it takes. Pages for everybody have no key. */
 export interface Answered {
   request: { principal: Principal | null | undefined, method: string, raw: Pick<FastifyReply['request']['raw'], 'socket'> }
@@ -79,6 +110,10 @@ export interface Answered {
   server: { unsent: HeldBytes }
 }
 
-function unread ({ tenant }: Principal): string {
-  return `The answers that this ${tenant === undefined ? 'key' : 'tenant'} has not read leave no room for another: they may have ${mostBytes} bytes. Read them, or close their connections`
+function unread (principal: Principal): string {
+  return `The answers that this ${ownerKind(principal)} has not read leave no room for another: they may have ${mostBytes} bytes. Read them, or close their connections`
+}
+
+function ownerKind ({ tenant }: Principal): string {
+  return tenant === undefined ? 'key' : 'tenant'
 }
