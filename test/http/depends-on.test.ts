@@ -97,3 +97,18 @@ t.test('RC35 a waiting job whose message was lost is found', async t => {
   t.match(await reach(client, waiting.id, 'succeeded', 'failed'), { status: 'succeeded' })
   t.same((await redis.keys('*:dependents')), [], 'nothing is left of any of them')
 })
+
+t.test('the queues of 100 dependencies are looked for together, however many queues there are', async t => {
+  const queues = Array.from({ length: 20 }, (_, index) => `of-many-${index}`)
+  const there = await Promise.all(queues.map(async queue => await submit(client, { type, queue, delay_ms: 600_000 })))
+  const monitor = await redis.monitor()
+  t.teardown(() => { monitor.disconnect() })
+  let commands = 0
+  // Those of a script come by no connection.
+  monitor.on('monitor', (_time, _args, source: string) => { if (source !== 'lua') commands += 1 })
+  const unknown = Array.from({ length: 80 }, (_, index) => `${unknownId.slice(0, -2)}${String(index).padStart(2, '0')}`)
+  const { status, body } = await post(client, { type, depends_on: [...there.map(({ id }) => id), ...unknown] })
+  t.equal(status, 201)
+  t.match(body, { job: { depends_on: { length: 100 } } })
+  t.ok(commands < 300, `${commands} commands`)
+})

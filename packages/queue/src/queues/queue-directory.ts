@@ -1,4 +1,7 @@
-import { type Redis, queuesChannel, queuesKey, whileAvailable } from '@toolyard/store'
+import { grouped } from '@toolyard/contract/terms'
+import {
+  BatchedScript, eachCall, fromRedis, GatheredCalls, jobKey, queuesChannel, queuesKey, whileAvailable, type Redis, type ScriptCall
+} from '@toolyard/store'
 
 /** The queue would be one too many (`MAX_QUEUES`). */
 export class QueueLimitError extends Error {
@@ -14,6 +17,11 @@ redis.call('PUBLISH', ARGV[3], ARGV[1])
 return 1
 `
 
+/** Answers the options of a job, an empty text where there is no such job. */
+const optionsScript = new BatchedScript('job-options', eachCall("return redis.call('HGET', KEYS[1], 'opts') or ''"))
+/** Of fewer jobs commands cost less. */
+const leastOfScript = 4
+
 /** For so long a process trusts that a queue is still in the set, in milliseconds: it may not notice a cluster's failover. */
 const trustMs = 5_000
 
@@ -23,10 +31,13 @@ export class QueueDirectory {
   readonly #maxQueues: number
   /** When each queue was known to be in the set last. */
   readonly #registered = new Map<string, number>()
+  readonly #asked: GatheredCalls
+  #listing: Promise<string[]> | undefined
 
   constructor (redis: Redis, maxQueues: number) {
     this.#redis = redis
     this.#maxQueues = maxQueues
+    this.#asked = new GatheredCalls(async calls => await this.#optionsOf(calls))
     // A Redis that comes back may have lost the set, and a replica that took over may never have had it.
     redis.on('close', () => { this.#registered.clear() })
   }
@@ -67,8 +78,42 @@ export class QueueDirectory {
     await this.#redis.publish(queuesChannel, queue)
   }
 
-  /** The names of all queues, sorted. */
-  async list (): Promise<string[]> {
-    return (await whileAvailable(this.#redis.smembers(queuesKey))).sort()
+  /** The names of all queues, sorted. Those who ask before anything else happens share one answer. */
+  async list (): Promise<readonly string[]> {
+    if (this.#listing === undefined) {
+      this.#listing = whileAvailable(this.#redis.smembers(queuesKey)).then(queues => queues.sort())
+      queueMicrotask(() => { this.#listing = undefined })
+    }
+    return await this.#listing
+  }
+
+  /**
+   * The queue that a job is in: an id doesn't tell. Who asks in the same turn of the event loop shares commands: with 64 queues, 100
+   * dependencies of one request were 6,400 of them, and fifty such requests took a turn of 0.4 s.
+   *
+   * @param isMeant whether a job with these options, in their JSON, may be found
+   * @throws RedisUnavailableError
+   */
+  async find (jobId: string, queues: readonly string[], isMeant: (options: string) => boolean): Promise<string | undefined> {
+    const found = await whileAvailable(this.#asked.replies(queues.map(queue => ({ keys: [jobKey(queue, jobId)], args: [queue] }))))
+    for (const [place, reply] of found.entries()) {
+      if (reply instanceof Error) throw reply
+      const options = fromRedis<string | null>(reply) ?? ''
+      if (options !== '' && isMeant(options)) return queues[place]
+    }
+    return undefined
+  }
+
+  /** A script works in one queue alone. */
+  async #optionsOf (calls: readonly ScriptCall[]): Promise<unknown[]> {
+    const replies: unknown[] = []
+    await Promise.all([...grouped(calls.entries(), ([, { args: [queue] }]) => queue).values()].map(async entries => {
+      const own = entries.map(([, call]) => call)
+      const answers = own.length < leastOfScript
+        ? await Promise.all(own.map(async ({ keys: [key = ''] }) => await this.#redis.hget(key, 'opts')))
+        : await optionsScript.run(this.#redis, own)
+      for (const [at, [place]] of entries.entries()) replies[place] = answers[at]
+    }))
+    return replies
   }
 }

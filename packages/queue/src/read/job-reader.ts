@@ -185,31 +185,24 @@ export class JobReader {
   }
 
   /**
-   * The queue that a job is in: an id doesn't tell, and asking all of them is one round trip.
+   * The queue that a job is in. A job of another tenant is asked for as one that isn't there, so that the time reveals nothing.
    *
    * @param scope with the only session that the job may be of; undefined means any
    * @returns undefined when there is no such job in the scope.
    * @throws RedisUnavailableError, also where there is none just after a failover: one look proves nothing then
    */
   async queueOf (jobId: string, scope: SessionScope = {}): Promise<string | undefined> {
-    const known = await this.#parts.directory.list()
-    const queues = known.filter(queue => scope.queues?.includes(queue) ?? true)
-    // Not a pipeline: on a connection that knows BullMQ's scripts, making one costs more than the commands.
-    const found = await whileAvailable(Promise.all(queues.map(queue => this.#isThere(jobKey(queue, jobId), scope))))
-    const queue = queues.find((_queue, index) => found[index])
+    const { directory } = this.#parts
+    const { tenant, session } = scope
+    const known = await directory.list()
+    const queue = await directory.find(jobId, known.filter(queue => scope.queues?.includes(queue) ?? true), options => {
+      const own = readOptions(options)
+      return (tenant === undefined || own.tenant === tenant) && (session === undefined || own.session === session)
+    })
     if (queue === undefined && mayBeThereSoon(this.#parts.redis)) {
       throw new RedisUnavailableError(new Error('it was lost just now, and may not have all jobs yet'))
     }
     return queue
-  }
-
-  /** Asks the same of a job of another tenant and of none, so that its time reveals nothing. */
-  async #isThere (key: string, { tenant, session }: SessionScope): Promise<boolean> {
-    if (tenant === undefined && session === undefined) return await this.#parts.redis.exists(key) === 1
-    const options = await this.#parts.redis.hget(key, 'opts')
-    if (options === null) return false
-    const own = readOptions(options)
-    return (tenant === undefined || own.tenant === tenant) && (session === undefined || own.session === session)
   }
 
   async #result (queue: string, id: string, record: OutputRecord): Promise<Result> {
