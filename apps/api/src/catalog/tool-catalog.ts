@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
-import { permissions, type JobAccess, type SkillList, type ToolFormat } from '@toolyard/contract'
+import { HttpError, permissions, type JobAccess, type SkillList, type ToolFormat } from '@toolyard/contract'
 import { isPublishableName } from '@toolyard/contract/terms'
 import { admitTool, createPause, isIdempotent, keyRefusal, providerTool, skillsNamespace, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { LoopTurns, TurnMissedError } from '@toolyard/runtime'
+import { ownerOf } from '@toolyard/store'
 import { deferredTools, type DeferredList } from './deferred-list.ts'
 import type { JobTypes } from './job-types.ts'
 import { ToolSearch } from './search/tool-search.ts'
@@ -60,6 +62,7 @@ export class ToolCatalog {
   #registry: Registry
   #publications = new Map<string, Publication>()
   readonly #listeners = new Set<() => void>()
+  readonly #turns = new LoopTurns()
 
   constructor (registry: Registry, jobTypes: JobTypes, options: CatalogOptions) {
     this.#jobTypes = jobTypes
@@ -88,6 +91,21 @@ export class ToolCatalog {
     this.#publications.set(bounds, publication)
     for (const oldest of this.#publications.keys()) if (this.#publications.size > mostPublications) this.#publications.delete(oldest)
     return publication
+  }
+
+  /**
+   * Makes an answer of many tools for one request. There is one at a time, and owners take turns: of 60 that came at once, each took
+   * its part of the same turn of the event loop.
+   *
+   * @throws HttpError `UNAVAILABLE` when nobody waits for it any more; what the work throws.
+   */
+  async inTurn<T> (principal: { tenant: string | undefined, name: string } | null, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+    const owner = principal === null ? '' : ownerOf({ tenant: principal.tenant, keyName: principal.name })
+    try {
+      return await this.#turns.run(owner, 1, work, signal)
+    } catch (error) {
+      throw error instanceof TurnMissedError ? new HttpError('UNAVAILABLE', 'Nobody waits for this answer any more') : error
+    }
   }
 
   /** One tool of each job type, in the order of the registry; also those that are disabled. */

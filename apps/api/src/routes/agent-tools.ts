@@ -22,7 +22,7 @@ import { streamBatch } from '../streams/batch-stream.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import type { ReturnedImages } from '../files/returned-images.ts'
 import type { ToolQuery } from '../catalog/search/tool-search.ts'
-import { published, type Publication, type ToolCatalog } from '../catalog/tool-catalog.ts'
+import { published, type Publication, type Published, type ToolCatalog } from '../catalog/tool-catalog.ts'
 import { sendJson } from './jobs/found-job.ts'
 
 export interface AgentToolRoutesOptions {
@@ -55,13 +55,12 @@ export async function agentToolRoutes (
     const isDeferred = defer === '1' || defer === 'true'
     if (isDeferred && (search !== undefined || namespace !== undefined)) throw new HttpError('VALIDATION_ERROR', "'defer' is for a whole list: it goes with neither 'search' nor 'namespace'")
     if (pin !== undefined && !isDeferred) throw new HttpError('VALIDATION_ERROR', "'pin' goes with 'defer=1'")
-    const { body, etag } = isDeferred
-      ? await publication.deferred({ format, strict: isStrict, pins: pinsOf(pin, publication) })
-      : search === undefined && namespace === undefined
-        ? await publication.specs(format, isStrict)
-        : await published(
-            await chosen(publication, { search, namespace, limit }), tool => providerTool(tool, format, isStrict), format
-          )
+    const make = async (): Promise<Published> => {
+      if (isDeferred) return await publication.deferred({ format, strict: isStrict, pins: pinsOf(pin, publication) })
+      return await published(await chosen(publication, { search, namespace, limit }), tool => providerTool(tool, format, isStrict), format)
+    }
+    const isWhole = !isDeferred && search === undefined && namespace === undefined
+    const { body, etag } = isWhole ? await publication.specs(format, isStrict) : await catalog.inTurn(principalOf(request), abandoned(reply.raw), make)
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     const isKnown = namesTag(request.headers['if-none-match'], etag)
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The publication has made the text that the schema describes.

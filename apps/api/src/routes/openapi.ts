@@ -5,6 +5,7 @@ import { unauthorizedText } from '../access/request-key.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import type { OpenApiDocuments } from '../openapi/document.ts'
 import type { ListedRoute } from '../openapi/route-list.ts'
+import { abandoned } from '../plugins/abandoned.ts'
 import { namesTag } from '../plugins/entity-tag.ts'
 import type { App } from '../plugins/typed-app.ts'
 
@@ -29,7 +30,9 @@ export async function openApiRoutes (app: App, { catalog, routes, authDisabled, 
       throw new HttpError('UNAUTHORIZED', unauthorizedText(undefined))
     }
     const tools = principal === null ? noTools : catalog.publication(principal).tools
-    const { body, etag } = await (await open()).write({ tools, toolsOnly, server: serverOf(request, basePath) })
+    const documents = await open()
+    const write = async (): Promise<{ body: Buffer, etag: string }> => await documents.write({ tools, toolsOnly, server: serverOf(request, basePath) })
+    const { body, etag } = await catalog.inTurn(principal, abandoned(reply.raw), write)
     void reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'x-api-key, authorization' })
     if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).send()
     return await reply.header('content-type', 'application/json; charset=utf-8').send(body)

@@ -4,18 +4,21 @@ import { Type } from '@toolyard/contract/type'
 import { principalOf, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
+import { abandoned } from '../plugins/abandoned.ts'
 import type { App } from '../plugins/typed-app.ts'
 
 const mostFindings = 500
 
 /** The tools for people: where they come from, what they may do, what is wrong with their manifests. */
 export async function registryRoutes (app: App, catalog: ToolCatalog, jobTypes: JobTypes): Promise<void> {
-  app.get('/registry', { schema: { response: { 200: ToolOverview, '4xx': ErrorBody } } }, async request => {
+  app.get('/registry', { schema: { response: { 200: ToolOverview, '4xx': ErrorBody } } }, async (request, reply) => {
     const principal = principalOf(request)
-    const seen = catalog.registry.all().filter(({ tool }) => jobTypes.maySee(tool, principal))
-    const tools = seen.map(({ tool }) => summaryOf(tool, principal))
-    const findings = seesFiles(principal) ? catalog.registry.findings.slice(0, mostFindings).map(findingOf) : []
-    return { ok: true as const, tools, count: tools.length, findings }
+    return await catalog.inTurn(principal, abandoned(reply.raw), () => {
+      const seen = catalog.registry.all().filter(({ tool }) => jobTypes.maySee(tool, principal))
+      const tools = seen.map(({ tool }) => summaryOf(tool, principal))
+      const findings = seesFiles(principal) ? catalog.registry.findings.slice(0, mostFindings).map(findingOf) : []
+      return { ok: true as const, tools, count: tools.length, findings }
+    })
   })
 
   app.get('/registry/:name', {

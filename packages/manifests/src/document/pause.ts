@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { nextTurn } from '@toolyard/runtime'
 
 /** How long work may go on before everything else gets a turn, in milliseconds. */
 const turnMs = 5
@@ -11,7 +11,7 @@ export function createPause (): () => Promise<void> {
   let turned = -Infinity
   return async () => {
     if (performance.now() - turned < turnMs) return
-    await setImmediate()
+    await nextTurn()
     turned = performance.now()
   }
 }

@@ -55,7 +55,7 @@ export class JobTools {
   /** The answer; a job that the key may not see is one that there isn't. */
   async answer (call: Call, ask: ServiceCall, asker: Asker): Promise<CallAnswer> {
     try {
-      if (ask.action === 'search') return await this.#search(ask.search, asker)
+      if (ask.action === 'search') return succeeded(undefined, await asker.read('', '', { kind: 'inline', value: undefined, text: await this.#search(ask.search, asker) }))
       const queue = await this.#queueOf(ask.jobId, asker)
       if (queue === undefined) return failed(unknownJob(ask.jobId))
       switch (ask.action) {
@@ -70,18 +70,21 @@ export class JobTools {
     }
   }
 
-  /** The tools that the key may call and that fit the words; as many as an answer has room for. The best one is cut where it must be. */
-  async #search (query: ToolQuery, { principal, room, read }: Asker): Promise<CallAnswer> {
-    const found = await this.#parts.catalog.publication(principal).search.find(query)
-    const texts: string[] = []
-    for (const tool of found) {
-      const left = room - searchChars - texts.join().length
-      const text = JSON.stringify(foundTool(tool))
-      if (text.length > left && texts.length > 0) break
-      texts.push(text.length > left ? cutTool(tool, text.length, left) : text)
-    }
-    const text = `{"tools":[${texts.join()}],"count":${texts.length}}`
-    return succeeded(undefined, await read('', '', { kind: 'inline', value: undefined, text }))
+  /** The JSON of the tools that the key may call and that fit the words; as many as an answer has room for. The best one is cut where it must be. */
+  async #search (query: ToolQuery, { principal, room, abandoned }: Asker): Promise<string> {
+    const { catalog } = this.#parts
+    return await catalog.inTurn(principal, abandoned, async () => {
+      const found = await catalog.publication(principal).search.find(query)
+      const texts: string[] = []
+      let left = room - searchChars
+      for (const tool of found) {
+        const text = JSON.stringify(foundTool(tool))
+        if (text.length > left && texts.length > 0) break
+        texts.push(text.length > left ? cutTool(tool, text.length, left) : text)
+        left -= text.length + 1
+      }
+      return `{"tools":[${texts.join()}],"count":${texts.length}}`
+    })
   }
 
   /** The queue of a job that may be asked for: what the key may see, in the session that it works in. */

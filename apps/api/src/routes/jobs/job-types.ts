@@ -2,6 +2,7 @@ import { checkJobTypePatch, ErrorBody, HttpError, JobTypeList, JobTypePatch, Job
 import { keyRefusal } from '@toolyard/manifests'
 import type { JobTypeOverride, JobTypeTable } from '@toolyard/store'
 import { Type } from '@toolyard/contract/type'
+import { abandoned } from '../../plugins/abandoned.ts'
 import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
@@ -13,10 +14,12 @@ import type { ToolCatalog } from '../../catalog/tool-catalog.ts'
  * none: what it changed would hold for all keys.
  */
 export async function jobTypeRoutes (app: App, catalog: ToolCatalog, jobTypes: JobTypes, table: JobTypeTable): Promise<void> {
-  app.get('/job-types', { schema: { response: { 200: JobTypeList, '4xx': ErrorBody } } }, async request => {
+  app.get('/job-types', { schema: { response: { 200: JobTypeList, '4xx': ErrorBody } } }, async (request, reply) => {
     const principal = principalOf(request)
-    const types = catalog.jobTypes().filter(({ tool }) => jobTypes.maySee(tool, principal)).map(({ tool }) => jobTypes.view(tool))
-    return { ok: true as const, types, count: types.length }
+    return await catalog.inTurn(principal, abandoned(reply.raw), () => {
+      const types = catalog.jobTypes().filter(({ tool }) => jobTypes.maySee(tool, principal)).map(({ tool }) => jobTypes.view(tool))
+      return { ok: true as const, types, count: types.length }
+    })
   })
 
   app.patch('/job-types/:name', {
