@@ -99,7 +99,9 @@ export class ToolCatalog {
    *
    * @throws HttpError `UNAVAILABLE` when nobody waits for it any more; what the work throws.
    */
-  async inTurn<T> (principal: { tenant: string | undefined, name: string } | null, signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
+  async inTurn<T> (
+    principal: { tenant: string | undefined, name: string } | null, signal: AbortSignal, work: () => T | Promise<T>
+  ): Promise<T> {
     const owner = principal === null ? '' : ownerOf({ tenant: principal.tenant, keyName: principal.name })
     try {
       return await this.#turns.run(owner, 1, work, signal)

@@ -60,7 +60,9 @@ export async function agentToolRoutes (
       return await published(await chosen(publication, { search, namespace, limit }), tool => providerTool(tool, format, isStrict), format)
     }
     const isWhole = !isDeferred && search === undefined && namespace === undefined
-    const { body, etag } = isWhole ? await publication.specs(format, isStrict) : await catalog.inTurn(principalOf(request), abandoned(reply.raw), make)
+    const { body, etag } = isWhole
+      ? await publication.specs(format, isStrict)
+      : await catalog.inTurn(principalOf(request), abandoned(reply.raw), make)
     void reply.header('etag', etag).header('cache-control', 'private, no-cache')
     const isKnown = namesTag(request.headers['if-none-match'], etag)
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The publication has made the text that the schema describes.

@@ -31,8 +31,8 @@ export async function openApiRoutes (app: App, { catalog, routes, authDisabled, 
     }
     const tools = principal === null ? noTools : catalog.publication(principal).tools
     const documents = await open()
-    const write = async (): Promise<{ body: Buffer, etag: string }> => await documents.write({ tools, toolsOnly, server: serverOf(request, basePath) })
-    const { body, etag } = await catalog.inTurn(principal, abandoned(reply.raw), write)
+    const query = { tools, toolsOnly, server: serverOf(request, basePath) }
+    const { body, etag } = await catalog.inTurn(principal, abandoned(reply.raw), async () => await documents.write(query))
     void reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'x-api-key, authorization' })
     if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).send()
     return await reply.header('content-type', 'application/json; charset=utf-8').send(body)

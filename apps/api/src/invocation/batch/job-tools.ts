@@ -70,7 +70,7 @@ export class JobTools {
     }
   }
 
-  /** The JSON of the tools that the key may call and that fit the words; as many as an answer has room for. The best one is cut where it must be. */
+  /** The JSON of the tools that the key may call and that fit the words, as far as there is room. The best one is cut where it must be. */
   async #search (query: ToolQuery, { principal, room, abandoned }: Asker): Promise<string> {
     const { catalog } = this.#parts
     return await catalog.inTurn(principal, abandoned, async () => {
