@@ -3,6 +3,7 @@ import type { Statistics } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
 import { reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
 import { makeKeys, testKeys } from '../support/service.ts'
 
@@ -95,4 +96,20 @@ t.test('how many jobs run and wait is counted by the minute, for who sees all of
   await waitFor('the next count', async () => (await read()).jobs?.some(({ waiting }) => waiting === 1) === true, 30_000)
   t.match((await read('?minutes=1440')).jobs, [{ at: /:00\.000Z$/, running: 0 }])
   for (const [query, key] of [['?tool=echo'], ['?tenant=acme'], ['', keys.acme], ['', testKeys.limited]]) t.notHas(await read(query, key), { jobs: [] }, `${query} ${key}`)
+})
+
+t.test('the statistics of a tenant wait for few of another one, however many that asks for', async t => {
+  const redis = plainRedis(t, service.redis)
+  const hour = Math.floor(Date.now() / 3_600_000)
+  const usage = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [JSON.stringify(['acme', 'acme-app', `tool_${at}`]), '[1,1,1]']))
+  for (let back = 1; back < 24; back++) await redis.hset(`toolyard:{statistics}:usage:${hour - back}`, usage)
+  let answered = 0
+  const many = Array.from({ length: 30 }, async () => {
+    await read('?minutes=1440', keys.acme)
+    answered += 1
+  })
+  await Promise.race(many)
+  await read('?minutes=1440', keys.other)
+  t.ok(answered < 15, `${answered} of 30 were answered before`)
+  await Promise.all(many)
 })

@@ -1,16 +1,19 @@
 import type { Statistics, StatisticsEntry, StatisticsQuery, UsageEntry } from '@toolyard/contract'
-import { mapInTurns } from '@toolyard/runtime'
+import { mapInTurns, OwnerTurns } from '@toolyard/runtime'
 import {
   type JobScope, type Redis, statisticsKey, serverTime, whileAvailable, readSeries, readUsageName, seriesName, type Series, quantile,
   Tally, type Histogram, isNumbers, readStored, readTally
 } from '@toolyard/store'
 import { isoTime } from '../record/job-times.ts'
+import { listPatienceMs, nobody, type Asker } from './job-lister.ts'
 
 const minuteMs = 60_000
 /** For more minutes than this, whole hours are read. */
 const mostMinutes = 120
-/** Parts that are asked for at once. */
-const chunkSize = 60
+/** Parts that are asked for at once; hours of usage have a hundred kilobytes each. */
+const [chunkSize, usagesAtOnce] = [60, 4]
+/** Requests at once: each reads megabytes, behind which others wait. */
+const mostReaders = 1
 
 interface StatisticsRequest extends StatisticsQuery {
   scope: JobScope
@@ -18,13 +21,19 @@ interface StatisticsRequest extends StatisticsQuery {
 
 export class CallStatistics {
   readonly #redis: Redis
+  readonly #turns = new OwnerTurns(mostReaders)
 
   constructor (redis: Redis) {
     this.#redis = redis
   }
 
-  /** @throws RedisUnavailableError */
-  async read ({ minutes, of, tenant: asked, scope }: StatisticsRequest): Promise<Statistics> {
+  /** Owners take turns. @throws TurnMissedError; RedisUnavailableError */
+  async read (request: StatisticsRequest, { owner, signal }: Asker = nobody): Promise<Statistics> {
+    const patience = { ms: listPatienceMs, ...signal !== undefined && { signal } }
+    return await this.#turns.run(owner, async () => await this.#read(request), patience)
+  }
+
+  async #read ({ minutes, of, tenant: asked, scope }: StatisticsRequest): Promise<Statistics> {
     const now = serverTime(this.#redis)
     const last = Math.floor(now / minuteMs)
     const isLong = minutes > mostMinutes
@@ -113,7 +122,7 @@ export class CallStatistics {
         const [ms = 0] = readStored('the processor time of a usage', text, isNumbers)
         processorMs.set(name, (processorMs.get(name) ?? 0) + ms)
       }
-    })
+    }, usagesAtOnce)
     return [...used].flatMap(([name, [calls, ranMs, bytes]]) => {
       const { tenant: owner, keyName, tool } = readUsageName(name)
       if (tenant !== undefined && owner !== tenant) return []
@@ -131,10 +140,10 @@ export class CallStatistics {
 
   /** Reads parts, some at a time, and lets others have their turn in between. */
   async #each<Part, Found> (
-    parts: readonly Part[], read: (part: Part) => Promise<Found>, add: (part: Part, found: Found) => void
+    parts: readonly Part[], read: (part: Part) => Promise<Found>, add: (part: Part, found: Found) => void, atOnce = chunkSize
   ): Promise<void> {
-    for (let start = 0; start < parts.length; start += chunkSize) {
-      const chunk = parts.slice(start, start + chunkSize)
+    for (let start = 0; start < parts.length; start += atOnce) {
+      const chunk = parts.slice(start, start + atOnce)
       const found = await whileAvailable(Promise.all(chunk.map(async part => [part, await read(part)] as const)))
       await mapInTurns(found, ([part, piece]) => { add(part, piece) })
     }

@@ -52,7 +52,7 @@ export interface Asker {
   signal?: AbortSignal
 }
 
-const nobody: Asker = { owner: '' }
+export const nobody: Asker = { owner: '' }
 
 interface JobListerParts {
   redis: Redis

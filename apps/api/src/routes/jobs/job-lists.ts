@@ -29,7 +29,7 @@ export class JobLists {
   }
 }
 
-function askerOf (request: FastifyRequest, reply: FastifyReply): Asker {
+export function askerOf (request: FastifyRequest, reply: FastifyReply): Asker {
   const { tenant, name } = principalOf(request)
   return { owner: ownerOf({ tenant, keyName: name }), signal: abandoned(reply.raw) }
 }
@@ -40,6 +40,6 @@ export async function inTime<T> (work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (!(error instanceof TurnMissedError)) throw error
-    throw new HttpError('UNAVAILABLE', `Too many lists of jobs are asked for at once: the turn of this one did not come within ${listPatienceMs / 1_000} s. Ask again.`)
+    throw new HttpError('UNAVAILABLE', `Too many lists of jobs, or statistics, are asked for at once: the turn of this one did not come within ${listPatienceMs / 1_000} s. Ask again.`)
   }
 }

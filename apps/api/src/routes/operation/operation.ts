@@ -1,3 +1,4 @@
+import { askerOf, inTime } from '../jobs/job-lists.ts'
 import type { BulkChanges, CallStatistics } from '@toolyard/queue'
 import type { App } from '../../plugins/typed-app.ts'
 import type { ChangeTrail } from '@toolyard/store'
@@ -30,14 +31,14 @@ async function statisticsRoutes (app: App, { statistics }: { statistics: CallSta
   app.get('/stats', {
     config: { makesWork: true, checksQuery: true },
     schema: { response: { 200: Statistics, '4xx': ErrorBody, '5xx': ErrorBody } }
-  }, async request => {
+  }, async (request, reply) => {
     const query = parseStatisticsQuery(isRecord(request.query) ? request.query : {})
     const scope = scopeOf(principalOf(request))
     const { of } = query
     if (of !== undefined && scope.queues !== undefined && (of.dimension !== 'queue' || !scope.queues.includes(of.name))) {
       throw new HttpError('FORBIDDEN', 'This API key is bound to queues; it may ask for those.')
     }
-    return await statistics.read({ ...query, scope })
+    return await inTime(async () => await statistics.read({ ...query, scope }, askerOf(request, reply)))
   })
 }
 
