@@ -1,11 +1,12 @@
 import { JobCanceller, JobQueues, QueueDirectory, WorkerPool, type TakenJob } from '@toolyard/queue'
-import { newJobId, type Redis } from '@toolyard/store'
+import { newJobId, serialKey, type Redis } from '@toolyard/store'
 import fc from 'fast-check'
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { connectTo } from '../support/connection.ts'
 import { startTestRedis } from '../support/redis.ts'
+import { monitorRedis } from '../support/redis-monitor.ts'
 import { untilLate } from '../support/until-late.ts'
 
 const server = await startTestRedis(t)
@@ -171,6 +172,32 @@ t.test('a tenant whose calls of a serial tool wait in their hundreds holds up it
   t.ok(runs.length - before < many / 4, `${runs.length - before} calls ran meanwhile`)
   await waitFor('all have run', () => runs.length === many + 3, 60_000)
   await pool.stop(1_000)
+})
+
+t.test('a queue whose thousands of calls wait for a serial tool is put behind the others, and back, by many short commands', async t => {
+  const [tool, queue, many] = ['away', 'away', 3_000]
+  const [line, gate] = [serialKey(tool, 'line'), serialKey(tool, 'gate')]
+  const members = Array.from({ length: many }, (_, at) => `0197c9a5-0000-7000-8000-${String(at).padStart(12, '0')}|${queue}`)
+  const first = members[0] ?? ''
+  // It was called long ago, and has not come.
+  await redis.hset(`toolyard:{${queue}}:${first.split('|')[0]}`, { timestamp: 1 })
+  await redis.zadd(line, ...members.flatMap(member => ['2', member]))
+  await redis.hset(gate, { 'owner:k': 1, owners: 1, called: first, calledAt: 1 })
+  await redis.zadd(serialKey(tool, 'turns'), 0, 'k')
+  let [moved, most] = [0, 0]
+  await monitorRedis(t, server.socket, ([command = '', key = '']) => {
+    if (/^eval/i.test(command)) moved = 0
+    if (/^zadd$/i.test(command) && key === line) most = Math.max(most, ++moved)
+  })
+  await redis.sadd('toolyard:serial-tools', tool)
+  const pool = new WorkerPool({ redis: await connectTo(t, server), subscriber: await connectTo(t, server, 'subscriber'), retention, queues: [queue], concurrency: 1, handle: async () => ({ kind: 'succeeded', json: '1', value: 1 }), onError: error => { t.error(error) } })
+  await pool.start()
+  await waitFor('they are behind', async () => await redis.zcount(line, '3', '3') === many, 20_000)
+  await queues.add(queue, [{ id: newJobId(), type: 'x', data: { tool, serial: true, arguments: {}, timeoutSec: 1, tags: [], keyName: 'k' } }])
+  await waitFor('they are back, as one of the queue has come', async () => await redis.zcount(line, '2', '2') > many, 20_000)
+  await pool.stop(0)
+  t.ok(most > 0 && most < many / 2, `${most} by one command`)
+  await redis.del(line, gate, serialKey(tool, 'turns'))
 })
 
 t.test('nothing of a serial tool is left when its queues are forgotten', async t => {

@@ -1,7 +1,7 @@
 import { type Redis, jobKey, jobPartKey, queueKey, queueStem, serialKey, serialToolsKey, fromRedis } from '@toolyard/store'
 import type { JobQueues } from './job-queues.ts'
 import { promote } from './release.ts'
-import { behindScript, callScript, comingScript, enterScript, leaveScript, noteScript, registerSerial } from './serial-scripts.ts'
+import { behindScript, callScript, comingScript, enterScript, leaveScript, moveScript, noteScript, registerSerial } from './serial-scripts.ts'
 
 /*
  * A serial tool runs one call at a time over the whole pool. Jobs that workers have taken stand in a line. Owners take turns, and
@@ -83,6 +83,7 @@ export class SerialLock {
       } else if (!await this.#isOpen(job)) {
         await this.#eval(leaveScript, tool, member, '')
       } else if (state === 'late') {
+        await this.#move(tool, job.queue, 1)
         await this.#eval(behindScript, tool, member, job.queue)
       } else {
         if (state === 'call') await promote(this.#queues, job)
@@ -105,7 +106,18 @@ export class SerialLock {
   }
 
   async #enter (job: SerialJob, token: string, hold: '' | '1'): Promise<string> {
-    return fromRedis(await this.#eval(enterScript, job.tool, memberOf(job), token, job.queue, hold, job.owner))
+    for (;;) {
+      const state = fromRedis<string>(await this.#eval(enterScript, job.tool, memberOf(job), token, job.queue, hold, job.owner))
+      if (state !== 'returns') return state
+      await this.#move(job.tool, job.queue, 0)
+    }
+  }
+
+  /** Puts jobs of a queue behind all others, or back. */
+  async #move (tool: string, queue: string, behind: 0 | 1): Promise<void> {
+    let cursor = '0'
+    do cursor = fromRedis<string>(await this.#eval(moveScript, tool, cursor, queue, behind))
+    while (cursor !== '0')
   }
 
   async #isEarlierComing ({ tool, type, id }: SerialJob): Promise<boolean> {

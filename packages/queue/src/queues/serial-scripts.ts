@@ -20,14 +20,6 @@ local function numberOf (owner)
   end
   return number
 end
-local function setQueue (queue, from, to)
-  for _, owner in ipairs(redis.call('ZRANGE', turns, 0, -1)) do
-    local score = 2 * numberOf(owner)
-    for _, member in ipairs(redis.call('ZRANGEBYSCORE', line, score + from, score + from)) do
-      if string.sub(member, -#queue - 1) == '|' .. queue then redis.call('ZADD', line, score + to, member) end
-    end
-  end
-end
 local function first ()
   for behind = 0, 1 do
     for _, owner in ipairs(redis.call('ZRANGE', turns, 0, -1)) do
@@ -45,7 +37,10 @@ local function first ()
   return redis.call('ZRANGE', line, 0, 0)[1]
 end
 `
-/** Puts a job into the line; with ARGV[4], gives it the tool when it can have it. ARGV: member, token, queue, 1 to hold, owner. */
+/**
+ * Puts a job into the line; with ARGV[4], gives it the tool when it can have it; `returns` for one of a queue that is behind, whose jobs
+ * come before it: see `moveScript`. ARGV: member, token, queue, 1 to hold, owner.
+ */
 export const enterScript = `
 ${shared}
 local state = redis.call('HMGET', lock, 'holder', 'called')
@@ -54,7 +49,7 @@ if state[1] == ARGV[1] then
   redis.call('HSET', lock, 'token', ARGV[2])
   return 'holds'
 end
-if redis.call('HDEL', lock, 'behind:' .. ARGV[3]) == 1 then setQueue(ARGV[3], 1, 0) end
+if redis.call('HEXISTS', lock, 'behind:' .. ARGV[3]) == 1 then return 'returns' end
 redis.call('ZADD', line, 2 * numberOf(ARGV[5]), ARGV[1])
 if state[1] then return 'held' end
 if first() ~= ARGV[1] then return 'behind' end
@@ -94,10 +89,27 @@ end
 redis.call('HSET', lock, 'called', next, 'calledAt', string.format('%.0f', now))
 return {'call', next}
 `
-/** A called job has not come: those of its queue go behind all others, and are called again in their turn. ARGV: member, queue. */
+/** Jobs in the line that one script looks at: while it does, Redis does nothing else, and a queue may have any number of them there. */
+const movedAtOnce = 500
+/**
+ * Puts jobs of a queue behind all others, or back to their places, some at a time. ARGV: a cursor; queue; 1 to put them behind, else 0.
+ * Answers the next cursor, `0` at the end. Whoever begins anew, or at the same time, does no harm.
+ */
+export const moveScript = `
+${shared}
+local next, found = unpack(redis.call('ZSCAN', line, ARGV[1], 'COUNT', ${movedAtOnce}))
+for at = 1, #found, 2 do
+  local score = tonumber(found[at + 1])
+  if string.sub(found[at], -#ARGV[2] - 1) == '|' .. ARGV[2] and score % 2 ~= tonumber(ARGV[3]) then
+    redis.call('ZADD', line, score - score % 2 + ARGV[3], found[at])
+  end
+end
+if next == '0' and ARGV[3] == '0' then redis.call('HDEL', lock, 'behind:' .. ARGV[2]) end
+return next
+`
+/** A called job has not come, and those of its queue are behind: they are called again in their turn. ARGV: member, queue. */
 export const behindScript = `
 ${shared}
-setQueue(ARGV[2], 0, 1)
 redis.call('HSET', lock, 'behind:' .. ARGV[2], '1')
 if redis.call('HGET', lock, 'called') == ARGV[1] then redis.call('HDEL', lock, 'called', 'calledAt') end
 return 1
