@@ -14,7 +14,7 @@ import { piecesOf, type ComingBody } from '../files/body-pieces.ts'
 import { getFile } from '../files/download.ts'
 import { toFileError } from '../files/file-error.ts'
 import { unlimited, type FileSpace, type RequestedSpace } from '../files/file-space.ts'
-import { FileTurns, listingTurns, syncTurns } from '../files/file-turns.ts'
+import { archiveTurns, FileTurns, listingTurns, syncTurns, TurnsOfEach } from '../files/file-turns.ts'
 import { removeFile } from '../files/remove.ts'
 import type { SessionFiles } from '../files/session-files.ts'
 import { contentOf, putFile } from '../files/upload.ts'
@@ -51,7 +51,7 @@ export async function fileRoutes (app: App, { workspace, sessionFiles, ...option
   app.setErrorHandler((error: FastifyError, request, reply) => { sendError(toFileError(error), request, reply) })
   const shared = {
     ...options, keyWatch: new KeyWatch(options.keys, keyLookMs), slowBodies: new SlowBodies(app.server),
-    fileTurns: { listings: new FileTurns(listingTurns), syncs: new FileTurns(syncTurns) }
+    fileTurns: { listings: new FileTurns(listingTurns), syncs: new FileTurns(syncTurns), archives: new TurnsOfEach(archiveTurns) }
   }
   const openShared: Open = async (_request, principal) => {
     requireOperator(principal)
@@ -78,7 +78,7 @@ interface PlacedRoutes extends Pick<FileRoutesOptions, 'turns' | 'ending'> {
   /** Parameters of the path before the files. */
   params: Record<string, TString>
   slowBodies: SlowBodies
-  fileTurns: { listings: FileTurns, syncs: FileTurns }
+  fileTurns: { listings: FileTurns, syncs: FileTurns, archives: TurnsOfEach }
   open: Open
 }
 
@@ -123,7 +123,10 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, fil
       config,
       schema: { ...ofPath, response: { ...errors } },
       handler: async (request, reply) => await serve(request, reply, async (space, wanted) => {
-        return wanted.query.archive ? await sendArchive(space, wanted.names, request, reply) : await getFile(space, wanted, request, reply)
+        if (!wanted.query.archive) return await getFile(space, wanted, request, reply)
+        const { tenant, name: keyName } = principalOf(request)
+        const send = async (): Promise<FastifyReply> => await sendArchive(space, wanted.names, request, reply)
+        return await fileTurns.archives.run(ownerOf({ tenant, keyName }), space.signal, send)
       })
     })
   }
