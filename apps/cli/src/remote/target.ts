@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs'
+import { sep } from 'node:path'
 import { Toolyard } from '@toolyard/client'
 import { loadEnvFile, readSettings, type Settings } from '@toolyard/runtime'
 import { asError, isRecord, readJson, writeThrough } from '@toolyard/contract/terms'
@@ -15,8 +17,8 @@ export interface Target {
 
 /**
  * Finds the service: TOOLYARD_URL and TOOLYARD_API_KEY, else the address and an admin's key of the settings. A key of the
- * settings goes to this machine alone, and to an address that `.env` says goes no key but that of `.env`: who wrote the file
- * may be somebody else than who has the key.
+ * settings goes to this machine alone, and to an address that `.env` says goes no key but that of `.env`, or of a file below its
+ * directory: who wrote `.env` may be somebody else than who has the key.
  *
  * @throws CommandError where a key of the environment would go to an address of `.env`: to take the file's own key instead
  *   could do more than the caller may.
@@ -25,7 +27,7 @@ export function findTarget (env: NodeJS.ProcessEnv): Target {
   const { url, keys, settings, isOfFile } = readAddress(env)
   const [apiKey, source] = keyOf(keys, settings, url)
   const [meant, place] = isOfFile ? keyOf(env, readSettings(env), url) : [apiKey, source]
-  if (meant !== apiKey) throw new CommandError(`.env says the address ${url}, to which only a key of .env is sent. For ${place} of the environment set TOOLYARD_URL there, too, or unset that key.`, { status: exitStatus.misused, code: 'MISUSED' })
+  if (meant !== apiKey) throw new CommandError(`.env says the address ${url}, to which only a key is sent that is in .env, or in a file below its directory. For ${place} of the environment, or of another file, set TOOLYARD_URL there, too, or unset that key.`, { status: exitStatus.misused, code: 'MISUSED' })
   return { url, apiKey, description: `${url} with ${source}` }
 }
 
@@ -39,7 +41,7 @@ function readAddress (env: NodeJS.ProcessEnv): { url: string, keys: NodeJS.Proce
   const before = { ...env }
   loadEnvFile()
   const isOfFile = isAddressOfFile(before, env)
-  const isSent = (name: string): boolean => before[name] === undefined || !keyNames.includes(name)
+  const isSent = (name: string): boolean => !keyNames.includes(name) || (before[name] === undefined && !namesFileElsewhere(name, env))
   const keys = isOfFile ? Object.fromEntries(Object.entries(env).filter(([name]) => isSent(name))) : env
   const settings = readSettings(keys)
   const { TOOLYARD_URL: given } = env
@@ -49,6 +51,17 @@ function readAddress (env: NodeJS.ProcessEnv): { url: string, keys: NodeJS.Proce
 }
 
 const keyNames = ['TOOLYARD_API_KEY', 'API_KEY', 'API_KEY_FILE', 'API_KEYS_JSON', 'API_KEYS_JSON_FILE']
+/** Whether a file that is not below the working directory has the key: whoever wrote `.env` may name one that he can't read. */
+function namesFileElsewhere (name: string, { [name]: file = '' }: NodeJS.ProcessEnv): boolean {
+  if (!name.endsWith('_FILE') || file.trim() === '') return false
+  try {
+    return !realpathSync(file.trim()).startsWith(`${realpathSync('.')}${sep}`)
+  } catch {
+    // Nothing is read of it.
+    return false
+  }
+}
+
 const addressNames = ['HOST', 'PORT', 'BASE_PATH'].flatMap(name => [name, `${name}_FILE`])
 
 /** Whether the file has said where the service is. */
