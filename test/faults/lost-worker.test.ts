@@ -14,10 +14,10 @@ echo run >> "runs-$TOOL_NAME"
 echo '{"done": true}'
 `
 const tool = (name: string, rest: object = {}): object => ({ name, schema: { type: 'object' }, command: [`./tools/bin/${name}`], ...rest })
-const names = ['again', 'never', 'switched']
+const names = ['again', 'never', 'switched', 'held']
 const start = async (t: Parameters<typeof createService>[0]): Promise<Service> => await createService(t, {
   files: Object.fromEntries(names.map(name => [`tools/bin/${name}`, noted.replaceAll('$TOOL_NAME', name)])),
-  tools: [tool('again', { idempotent: true }), tool('never'), tool('switched')]
+  tools: [tool('again', { idempotent: true }), tool('never'), tool('switched'), tool('held', { idempotent: true, approval: { self: true } })]
 })
 const runsOf = (service: Service, name: string): number => {
   return orElse(() => readFileSync(join(service.dir, 'workspace', `runs-${name}`), 'utf8').trim().split('\n').length, 0)
@@ -46,4 +46,15 @@ t.test('fault 20 a tool whose job type was switched to idempotent is run again',
   await service.workers[0]?.stop('SIGKILL')
   t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'succeeded', attempts: 2 })
   t.match(await patch(false), { idempotent: false })
+})
+
+t.test('promise 12 an approved call whose worker is killed does not run again, also where its tool is idempotent', async t => {
+  const service = await start(t)
+  const { id } = await submit(service.client, { type: 'agentcli.held' })
+  t.match(await service.client.decide(await service.client.held(id), 'approve'), { status: 200 })
+  await waitFor('it runs', () => runsOf(service, 'held') === 1)
+  await service.startWorker()
+  await service.workers[0]?.stop('SIGKILL')
+  t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'failed', error: { code: 'WORKER_LOST', message: /its approval was for one run/ }, attempts: 1 })
+  t.equal(runsOf(service, 'held'), 1)
 })

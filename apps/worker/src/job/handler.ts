@@ -2,9 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { asError, callErrors, errorCode, limits, writeJson, type CallError } from '@toolyard/contract/terms'
 import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
-import { admitCall, holdsAtMost, isIdempotent, toolOfCall, type AnswerSchemas, type Deployment, type Tool } from '@toolyard/manifests'
+import { admitCall, holdsAtMost, isIdempotent, makesJobs, toolOfCall, type AnswerSchemas, type Deployment, type Tool } from '@toolyard/manifests'
 import { isShortage, shortageOf } from '@toolyard/sandbox'
-import { argumentsOf, notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
+import { approvedOnce, argumentsOf, notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
 import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
 import type { JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
@@ -132,7 +132,9 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   if (located === 'elsewhere') return { kind: 'later', reason: 'another worker has its version of the tool' }
   const { registered, differs } = located
   const idempotent = registered !== undefined && isIdempotent(registered.tool, deps)
-  if (job.lostBefore && registered !== undefined && !idempotent) return failure('WORKER_LOST', notRunAgain)
+  // A workflow goes on where it was: it does nothing twice.
+  const mayRepeat = idempotent && (job.data.hold === undefined || makesJobs(registered.tool))
+  if (job.lostBefore && registered !== undefined && !mayRepeat) return failure('WORKER_LOST', idempotent ? approvedOnce : notRunAgain)
   // Large arguments were parsed in this turn of the event loop; what follows takes its time too.
   if (!holdsAtMost(job.data.arguments, turnValues)) await turn()
   const args = await argumentsOf(job.data)
@@ -155,7 +157,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
     const usedMs = Math.floor((performance.now() - enteredAt) / 1_000) * 1_000
     // That an approved call has run must not be forgotten either, or it could be denied later.
     if ((!idempotent || job.data.hold !== undefined) && !await job.begin()) return { kind: 'taken' }
-    run.mayRepeat = idempotent
+    run.mayRepeat = mayRepeat
     const context = trace === undefined ? originContext(job) : trace.begin(deps.sandbox.stateOf(tool))
     const outcome = await deps.executors.run(tool, admitted.arguments, {
       jobId: job.id,
@@ -179,7 +181,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
       tool, mayAsk: idempotent || tool.asks === true, answered: job.answers?.length ?? 0, schemas: deps.answerSchemas
     })
     if (asked !== undefined) return asked
-    return withSandbox(toResult(ended, idempotent, deps.mask), deps.sandbox.stateOf(tool))
+    return withSandbox(toResult(ended, mayRepeat, deps.mask), deps.sandbox.stateOf(tool))
   } finally {
     workspace?.leave()
   }
@@ -204,13 +206,13 @@ async function enterSession (
   return await sessions.enter({ session, tenant, writes, frees: tool.jobType === 'workspace.delete', signal, timeoutMs: timeoutSec * 1_000 })
 }
 
-function toResult (outcome: Outcome, idempotent: boolean, mask: HandlerDeps['mask']): HandlerResult {
+function toResult (outcome: Outcome, mayRepeat: boolean, mask: HandlerDeps['mask']): HandlerResult {
   if (outcome.ok) {
     const { cut, files, moreFiles } = outcome
     return { kind: 'succeeded', ...jsonOf(outcome), ...(cut && { cut }), ...(files && { files }), ...(moreFiles && { moreFiles }) }
   }
   if (outcome.wait !== undefined) return { kind: 'waits', wait: outcome.wait }
-  if (outcome.error.code === 'WORKER_LOST' && idempotent) return { kind: 'requeued' }
+  if (outcome.error.code === 'WORKER_LOST' && mayRepeat) return { kind: 'requeued' }
   return { kind: 'failed', error: maskError(outcome.error, mask), retry: mayPass(outcome.error) }
 }
 

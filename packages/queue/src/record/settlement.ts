@@ -11,6 +11,8 @@ export const maxLostRuns = 2
 export const lostTooOften = 'job stalled more than allowable limit'
 /** Why a job whose worker was lost is failed without another run. */
 export const notRunAgain = 'The worker that ran this job was lost; the tool is not idempotent and is not run again'
+/** The same of a call that was approved, also where its tool may be run again otherwise: an approval is for one run. */
+export const approvedOnce = 'The worker that ran this job was lost; its approval was for one run, and it is not run again'
 /** All job ids are UUIDs. */
 const idLength = 36
 
@@ -64,7 +66,8 @@ export function runsOf (started: number, failedReason: string | null | undefined
 /** Whether the job was taken last only to be failed, without a run: its worker was lost, or a job that it depends on did not succeed. */
 export function isFailedUnrun (failedReason: string | null | undefined): boolean {
   if (typeof failedReason !== 'string') return false
-  return failedReason === lostTooOften || failedReason.includes(notRunAgain) || failedReason.startsWith('{"code":"DEPENDENCY_BLOCKED"')
+  if (failedReason === lostTooOften || failedReason.startsWith('{"code":"DEPENDENCY_BLOCKED"')) return true
+  return failedReason.includes(notRunAgain) || failedReason.includes(approvedOnce)
 }
 
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
