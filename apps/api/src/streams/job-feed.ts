@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { JobState } from '@toolyard/contract'
 import { compareLogIds, jobJson, logStart, type JobChange, type JobLogs, type JobReader, type ReadJob } from '@toolyard/queue'
 import { asError } from '@toolyard/contract'
@@ -22,8 +23,8 @@ interface Reader {
   stream: EventStream
   /** The last line of the log that it was sent. */
   logId: string
-  /** The job as it was sent last. */
-  job: Buffer
+  /** The digest of the job as it was sent last. */
+  job: string
 }
 
 /** Lines that are read at once. */
@@ -42,7 +43,8 @@ export class JobFeed {
   readonly #parts: JobFeedParts
   readonly #readers = new Set<Reader>()
   readonly #stale = { job: false, log: false, progress: false }
-  #job: { status: JobState, frame: Buffer }
+  /** The frame has a megabyte and more, and is kept until the readers that wait for it have it. */
+  #job: { status: JobState, digest: string, frame: Buffer | undefined }
   #refreshing = false
   /** The last refresh failed; readers and the log were told. */
   #isAway = false
@@ -52,7 +54,7 @@ export class JobFeed {
     this.#id = job.view.id
     this.#queue = job.view.queue
     this.#parts = parts
-    this.#job = { status: job.view.status, frame: jobFrame(job) }
+    this.#job = { status: job.view.status, digest: digestOf(jobFrame(job)), frame: undefined }
   }
 
   /** Nobody reads it. */
@@ -68,9 +70,10 @@ export class JobFeed {
   /** Shows the job as it was just read, then its log after the line `logId`, then what changes. Returns the way out. */
   add (stream: EventStream, job: ReadJob, logId: string): () => void {
     const frame = jobFrame(job)
-    const isKnown = frame.equals(this.#job.frame)
-    const reader = { stream, logId, job: isKnown ? this.#job.frame : frame }
-    stream.send(reader.job)
+    const digest = digestOf(frame)
+    const isKnown = digest === this.#job.digest
+    stream.send(frame)
+    const reader = { stream, logId, job: digest }
     this.#readers.add(reader)
     stream.onDrain = () => { this.change('log') }
     this.change(isKnown ? 'log' : 'job')
@@ -126,9 +129,11 @@ export class JobFeed {
         this.endAll(deletedFrame)
         return
       }
-      this.#job = { status: job.view.status, frame: jobFrame(job) }
+      const frame = jobFrame(job)
+      this.#job = { status: job.view.status, digest: digestOf(frame), frame }
     }
     await mapInTurns(await this.#showLog(), reader => { this.#showJob(reader) })
+    this.#job = { ...this.#job, frame: undefined }
   }
 
   /** Who is full misses it: the next one tells more. */
@@ -152,9 +157,14 @@ export class JobFeed {
   }
 
   #showJob (reader: Reader): void {
-    const { status, frame } = this.#job
-    if (!reader.job.equals(frame)) reader.stream.send(frame)
-    reader.job = frame
+    const { status, digest, frame } = this.#job
+    if (reader.job !== digest) {
+      // It was full when the others were sent the job: that is read again.
+      this.#stale.job ||= frame === undefined
+      if (frame === undefined) return
+      reader.stream.send(frame)
+      reader.job = digest
+    }
     if (finalStates.has(status)) reader.stream.end(eventFrame('end', { reason: 'finished', status }))
   }
 }
@@ -170,6 +180,10 @@ function sendLines (reader: Reader, lines: ReadonlyArray<{ id: string, frame: Bu
 function lowest (readers: readonly Reader[]): string {
   const [first, ...rest] = readers.map(({ logId }) => logId)
   return rest.reduce((low, id) => compareLogIds(id, low) < 0 ? id : low, first ?? logStart)
+}
+
+function digestOf (frame: Buffer): string {
+  return createHash('sha256').update(frame).digest('base64url')
 }
 
 function jobFrame (job: ReadJob): Buffer {
