@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { meta } from '../mcp/clients.ts'
 import type { TestCall } from '../support/client.ts'
 import { createService, makeKeys } from '../support/service.ts'
 
@@ -63,6 +64,33 @@ t.test('outputs of calls that have ended, in batches that wait for another one, 
   const left = results.filter(({ ok }) => !ok)
   for (const result of left) t.match(result, { pending: true, job_id: done, error: { code: 'TIMEOUT', message: /has ended, its output can't be read now/ } })
   t.match(await client.batch(ended, { max_output_chars: chars }, keys.acme), { results: ended.map(() => ({ ok: true })) }, 'they are read afterwards')
+})
+
+t.test('outputs of calls of MCP count until their clients have read them', async t => {
+  const { api } = await createService(t, {
+    tools: [{ name: 'flood', description: 'Writes much.', schema: { type: 'object' }, command: ['./tools/bin/flood.sh'], permissions: [] }],
+    files: { 'tools/bin/flood.sh': '#!/bin/sh\nhead -c 8000000 /dev/zero | tr "\\0" x\n' },
+    env: { API_KEYS_JSON, MAX_OUTPUT_BYTES: '8388608' }
+  })
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'flood', arguments: {}, _meta: meta } })
+  const request = [
+    'POST /mcp HTTP/1.1', 'host: x', `x-api-key: ${keys.acme}`, 'content-type: application/json', 'accept: application/json',
+    'mcp-protocol-version: 2026-07-28', 'mcp-method: tools/call', 'mcp-name: flood', `content-length: ${body.length}`, '', body
+  ].join('\r\n')
+  const begins: string[] = []
+  const sockets: Socket[] = []
+  t.teardown(() => { for (const socket of sockets) socket.destroy() })
+  while (begins.at(-1)?.includes('isError') !== true && begins.length < 12) {
+    const socket = await pausedSocket(api.address)
+    sockets.push(socket)
+    socket.write(request)
+    const read = async (): Promise<string> => String(await waitFor('it is answered', () => socket.read() as Buffer | null ?? undefined, 60_000))
+    let text = await read()
+    while (!text.includes('"result"')) text += await read()
+    begins.push(text)
+  }
+  t.equal(begins.length, 9, '64 MiB have room for eight')
+  t.match(begins.at(-1), /has ended, its output can't be read now/)
 })
 
 t.test('logs of jobs that a tenant does not read count as its answers', async t => {

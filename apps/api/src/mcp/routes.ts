@@ -5,6 +5,7 @@ import type { AccessTokens } from '../access/access-tokens.ts'
 import { principalOf, requireSse, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import { HeldBytes } from '../plugins/load/held-bytes.ts'
+import { answerRoom } from '../plugins/load/unsent-answers.ts'
 import type { App } from '../plugins/typed-app.ts'
 import type { EventStreams } from '../streams/event-streams.ts'
 import { ChangeStreams } from './change-streams.ts'
@@ -138,6 +139,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
       leave,
       stream: undefined,
       written,
+      room: answerRoom(app, reply, principal),
       origin: request.origin,
       id: request.id,
       log: request.log

@@ -13,7 +13,7 @@ import { answerJson, batchResponse, type AnsweredCall } from '../invocation/batc
 import { readBatch } from '../invocation/batch/batch-reader.ts'
 import { imageFormats } from '../invocation/batch/message-answers.ts'
 import { abandoned } from '../plugins/abandoned.ts'
-import { AnswerRoom } from '../plugins/load/unsent-answers.ts'
+import { answerRoom, type AnswerRoom } from '../plugins/load/unsent-answers.ts'
 import { namesTag } from '../plugins/entity-tag.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { retryAfterSec } from '../plugins/errors.ts'
@@ -83,8 +83,7 @@ export async function agentToolRoutes (
     }
   }, async (request, reply) => {
     const gone = abandoned(reply.raw, ending)
-    const room = new AnswerRoom(app.unfinished, principalOf(request))
-    reply.raw.once('close', () => { room.letGo() })
+    const room = answerRoom(app, reply, principalOf(request))
     const { batch: read, message } = await readBatch(request.body, request.isPoisoned)
     const batch = { ...read, maxOutputChars: read.maxOutputChars ?? queryChars(request.query.max_output_chars) }
     const format = request.query.format ?? message?.format

@@ -69,6 +69,7 @@ export class ToolInvoker {
   async invoke ({ name, arguments: args, waitMs, queue, session, onDisconnect = 'leave', maxOutputChars }: ToolCall, caller: Caller): Promise<ToolAnswer> {
     let output: { json: readonly Buffer[], cut: OutputCut | undefined } | undefined
     const readOutput: Caller['readOutput'] = async (queue, jobId, record) => {
+      caller.room?.take(record.kind === 'stored' ? record.bytes : 0)
       const json = await this.#outputs.readPieces(queue, jobId, record)
       if (json === undefined) throw new Error('The output is gone: its retention time is over')
       output = { json, cut: record.cut }

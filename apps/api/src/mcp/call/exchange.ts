@@ -3,6 +3,7 @@ import { isQueueName, isRecord, queueNamePattern } from '@toolyard/contract/term
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Principal } from '../../access/principal.ts'
+import type { AnswerRoom } from '../../plugins/load/unsent-answers.ts'
 import type { EventStream } from '../../streams/event-stream.ts'
 import type { EventStreams } from '../../streams/event-streams.ts'
 import { jsonFrame } from '../../streams/frame.ts'
@@ -51,6 +52,8 @@ export interface Exchange {
   /** Where its answer is a stream that has begun. */
   stream: EventStream | undefined
   written: WrittenParts
+  /** For the outputs that are read for its answer. */
+  room: AnswerRoom
   origin: FastifyRequest['origin']
   /** Names the request in the log. */
   id: string

@@ -129,8 +129,10 @@ function pendingOf ({ view: { id: jobId, tool: name, question, approval, status 
 }
 
 async function resultParts (job: ReadJob, exchange: Exchange, { images, lists }: McpParts): Promise<ResultParts> {
-  const { status, session } = job.view
-  const [pictures = []] = await images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], { session, principal: exchange.principal })
+  const { view: { status, session }, result } = job
+  const { principal, room } = exchange
+  room.take(result.reduce((sum, { length }) => sum + length, 0))
+  const [pictures = []] = await images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], { session, principal, room })
   return { images: pictures, written: exchange.written, owner: exchange.owner, cutting: cuttingOf(exchange, lists) }
 }
 

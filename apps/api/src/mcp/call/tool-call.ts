@@ -58,6 +58,7 @@ export async function callTool (
       idempotencyKey: undefined,
       origin: callOrigin(context, exchange),
       abandoned,
+      room: exchange.room,
       onJobs: ([id]) => { if (id !== undefined) notices?.follow(place.queue, id) },
       onFound: (queue, id) => { notices?.follow(queue, id) }
     }))
@@ -70,7 +71,8 @@ export async function callTool (
     if (answer.kind === 'pending' && becomesTask) {
       return createdTask(await findJob(parts.jobs, answer.jobId, exchange.principal), forms, exchange, parts)
     }
-    const [images = []] = await parts.images.read([filesIn(answer)], { session: place.session, principal: exchange.principal })
+    const { principal, room } = exchange
+    const [images = []] = await parts.images.read([filesIn(answer)], { session: place.session, principal, room })
     const cutting = cuttingOf(exchange, parts.lists)
     return await callResult(answer, tool, { images, written: exchange.written, owner: exchange.owner, cutting })
   } finally {

@@ -103,6 +103,13 @@ export class AnswerRoom {
   }
 }
 
+/** Room for the answer of a request, which is free again when that has left, at the latest. */
+export function answerRoom (app: FastifyInstance, { raw }: FastifyReply, principal: Principal): AnswerRoom {
+  const room = new AnswerRoom(app.unfinished, principal)
+  raw.once('close', () => { room.letGo() })
+  return room
+}
+
 /** As much of a reply as counting it takes. Pages for everybody have no key. */
 export interface Answered {
   request: { principal: Principal | null | undefined, method: string, raw: Pick<FastifyReply['request']['raw'], 'socket'> }
