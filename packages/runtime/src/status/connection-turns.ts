@@ -161,7 +161,9 @@ function nextSlice (chunk: Buffer, share: Share): Buffer {
     return body
   }
   const slice = chunk.subarray(0, sliceBytes)
-  for (const [at, byte] of slice.entries()) {
+  // An iterator takes five times as long, for each byte of a body in pieces.
+  for (let at = 0; at < slice.length; at++) {
+    const byte = slice[at]
     if (byte === lineFeed && share.isLineEmpty) {
       share.isLineEmpty = false
       return slice.subarray(0, at + 1)
