@@ -59,7 +59,8 @@ void t.test('fault 13 a hard link to a file of the service is in no box', { skip
       rmSync(join(tools.base, path))
     }
   }
-  t.match(await tools.shell('touch made && ls', { permissions: ['write_files'] }), { ok: true })
+  const writes = async (): Promise<boolean> => (await tools.shell('touch made && ls', { permissions: ['write_files'] })).ok
+  t.ok(await waitFor('the look at the last name is over', writes))
 })
 
 void t.test('fault 13 a hard link to a file of the service is in no Python root', { skip: withoutPython }, async t => {

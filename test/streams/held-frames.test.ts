@@ -6,7 +6,6 @@ import { waitFor } from '../support/condition.ts'
 const inside = (path: string): string => import.meta.resolve('@toolyard/api').replace(/index\.js$/, path)
 const { JobFeed } = await import(inside('streams/job-feed.js')) as { JobFeed: new (job: object, parts: object) => Feed }
 setFlagsFromString('--expose-gc')
-// eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- V8's own.
 const collect = runInNewContext('gc') as () => void
 
 interface Feed { add: (stream: object, job: object, logId: string) => () => void, change: (what: string) => void }
