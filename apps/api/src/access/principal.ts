@@ -1,5 +1,5 @@
 import { HttpError } from '@toolyard/contract'
-import type { JobScope } from '@toolyard/store'
+import { ownerOf, type JobScope } from '@toolyard/store'
 import type { ApiKey } from '@toolyard/runtime'
 import { unauthorizedText } from './request-key.ts'
 
@@ -34,6 +34,16 @@ export function scopeOf ({ queueAllowlist, tenant }: Principal): JobScope {
 export function requireUnbound (principal: Principal, what: string): void {
   if (!isBound(principal)) return
   throw new HttpError('FORBIDDEN', `This API key is bound to queues, permissions, namespaces or hosts; ${what} for those that are not.`)
+}
+
+/** Whose work it is: that of its tenant, or of the key where it has none. Owners take turns, and have limits of their own. */
+export function ownerOfKey ({ tenant, name }: Pick<Principal, 'tenant' | 'name'>): string {
+  return ownerOf({ tenant, keyName: name })
+}
+
+/** What that owner is, in a message. */
+export function ownerKind ({ tenant }: Pick<Principal, 'tenant'>): 'key' | 'tenant' {
+  return tenant === undefined ? 'key' : 'tenant'
 }
 
 export function isBound ({ queueAllowlist, permissions, namespaces, hosts }: Principal): boolean {

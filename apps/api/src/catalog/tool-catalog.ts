@@ -3,7 +3,7 @@ import { HttpError, permissions, type JobAccess, type SkillList, type ToolFormat
 import { isPublishableName } from '@toolyard/contract/terms'
 import { admitTool, createPause, isIdempotent, keyRefusal, providerTool, skillsNamespace, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
 import { LoopTurns, TurnMissedError } from '@toolyard/runtime'
-import { ownerOf } from '@toolyard/store'
+import { ownerOfKey } from '../access/principal.ts'
 import { deferredTools, type DeferredList } from './deferred-list.ts'
 import type { JobTypes } from './job-types.ts'
 import { ToolSearch } from './search/tool-search.ts'
@@ -102,7 +102,7 @@ export class ToolCatalog {
   async inTurn<T> (
     principal: { tenant: string | undefined, name: string } | null, signal: AbortSignal, work: () => T | Promise<T>
   ): Promise<T> {
-    const owner = principal === null ? '' : ownerOf({ tenant: principal.tenant, keyName: principal.name })
+    const owner = principal === null ? '' : ownerOfKey(principal)
     try {
       return await this.#turns.run(owner, 1, work, signal)
     } catch (error) {

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { IdempotentRequest } from '@toolyard/queue'
 import { Turns } from '@toolyard/runtime'
-import { ownerOf } from '@toolyard/store'
 import { isRecord, lostText } from '@toolyard/contract'
-import type { Principal } from '../access/principal.ts'
+import { ownerOfKey, type Principal } from '../access/principal.ts'
 
 /** UTF-16 units that are hashed at once. */
 const unitsAtOnce = 16_384
@@ -22,7 +21,7 @@ export async function idempotentRequest (
   if (key === undefined) return undefined
   // A large request has taken this turn of the event loop already.
   await turn()
-  return { key, owner: ownerOf({ tenant: principal.tenant, keyName: principal.name }), request: await digestOf(request) }
+  return { key, owner: ownerOfKey(principal), request: await digestOf(request) }
 }
 
 async function digestOf (request: readonly unknown[]): Promise<string> {

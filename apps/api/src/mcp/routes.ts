@@ -2,7 +2,7 @@ import { HttpError } from '@toolyard/contract/terms'
 import type { McpSessionState } from '@toolyard/store'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessTokens } from '../access/access-tokens.ts'
-import { principalOf, requireSse, type Principal } from '../access/principal.ts'
+import { ownerKind, principalOf, requireSse, type Principal } from '../access/principal.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import { HeldBytes } from '../plugins/load/held-bytes.ts'
 import { answerRoom } from '../plugins/load/unsent-answers.ts'
@@ -174,8 +174,7 @@ export async function mcpRoutes (app: App, options: McpRoutesOptions): Promise<v
   app.post('/mcp', { config: { makesWork: true, holdsArguments: true, role: 'read' } }, async (request, reply) => {
     const principal = principalOf(request)
     if (!held.hasRoom(principal, request.bodyBytes)) {
-      const owner = principal.tenant === undefined ? 'key' : 'tenant'
-      throw new HttpError('RATE_LIMITED', `The open requests of this ${owner} at /mcp hold the ${mostBytes} bytes that they may: wait until some have ended`)
+      throw new HttpError('RATE_LIMITED', `The open requests of this ${ownerKind(principal)} at /mcp hold the ${mostBytes} bytes that they may: wait until some have ended`)
     }
     const letGo = held.hold(principal, request.bodyBytes)
     try {

@@ -2,12 +2,11 @@ import { ArchiveResponse, ErrorBody, errorCode, FileResponse, HttpError, isRecor
 import { changeable, checkNewNames, type WorkspaceSetting, type WriteTurns } from '@toolyard/workspace'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { finished } from 'node:stream'
-import { ownerOf } from '@toolyard/store'
 import type { TString } from 'typebox'
 import { Type } from '@toolyard/contract/type'
 import type { KeyRing } from '../access/key-ring.ts'
 import { KeyWatch } from '../access/key-watch.ts'
-import { principalOf, requireOperator, type Principal } from '../access/principal.ts'
+import { ownerOfKey, principalOf, requireOperator, type Principal } from '../access/principal.ts'
 import { sendArchive } from '../files/archive/pack.ts'
 import { unpackArchive } from '../files/archive/unpack.ts'
 import { piecesOf, type ComingBody } from '../files/body-pieces.ts'
@@ -102,7 +101,7 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, fil
       space.leave()
     })
     try {
-      const owner = ownerOf({ tenant: principal.tenant, keyName: principal.name })
+      const owner = ownerOfKey(principal)
       const inTurn: RequestedSpace['inTurn'] = async work => await fileTurns.listings.run(owner, signal, work)
       const toDisk: RequestedSpace['toDisk'] = async sync => await fileTurns.syncs.run(owner, signal, sync)
       return await use({ ...space, signal, inTurn, toDisk }, { names, query })
@@ -124,9 +123,8 @@ function routesBelow (app: App, { prefix, params: before, turns, slowBodies, fil
       schema: { ...ofPath, response: { ...errors } },
       handler: async (request, reply) => await serve(request, reply, async (space, wanted) => {
         if (!wanted.query.archive) return await getFile(space, wanted, request, reply)
-        const { tenant, name: keyName } = principalOf(request)
         const send = async (): Promise<FastifyReply> => await sendArchive(space, wanted.names, request, reply)
-        return await fileTurns.archives.run(ownerOf({ tenant, keyName }), space.signal, send)
+        return await fileTurns.archives.run(ownerOfKey(principalOf(request)), space.signal, send)
       })
     })
   }

@@ -1,10 +1,10 @@
 import { limits, type Batch, type Settlement } from '@toolyard/contract'
 import type { CompletionWaiter, JobCanceller, JobReader, OutputStore } from '@toolyard/queue'
-import { ownerOf, required } from '@toolyard/store'
+import { required } from '@toolyard/store'
 import { disconnected } from '../../plugins/abandoned.ts'
 import type { AnswerRoom } from '../../plugins/load/unsent-answers.ts'
 import type { JobTypes } from '../../catalog/job-types.ts'
-import type { Principal } from '../../access/principal.ts'
+import { ownerOfKey, type Principal } from '../../access/principal.ts'
 import type { SessionAccess } from '../../access/session-access.ts'
 import type { RequestOrigin } from '../../plugins/request-trace.ts'
 import type { CallMetrics } from '@toolyard/runtime'
@@ -178,7 +178,7 @@ export class BatchInvoker {
       for (const call of calls) if (call.jobId === undefined || call.isHeld) others.push(call.answering ??= make(call))
       const [outcome] = await Promise.all([expectation.settle(deadline - performance.now(), abandoned), ...others])
       if (batch.onDisconnect === 'cancel' && abandoned.reason === disconnected) await this.#cancel(queue, made.filter(id => !outcome.has(id)))
-      if (outcome.size < waiting.size) await turnOfBatch(ownerOf({ tenant: caller.principal.tenant, keyName: caller.principal.name }))
+      if (outcome.size < waiting.size) await turnOfBatch(ownerOfKey(caller.principal))
       const answers: Array<Promise<CallAnswer>> = []
       for (const call of calls) answers.push(call.answering ??= make(call, outcome.get(call.jobId ?? '')))
       return await Promise.all(answers)

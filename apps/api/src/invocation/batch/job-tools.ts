@@ -1,7 +1,7 @@
 import { HttpError, type CallError, type OutputRecord } from '@toolyard/contract'
 import type { JobCanceller, JobReader, JobWatch } from '@toolyard/queue'
-import { jobIdPattern, ownerOf, RedisUnavailableError } from '@toolyard/store'
-import { scopeOf, type Principal } from '../../access/principal.ts'
+import { jobIdPattern, RedisUnavailableError } from '@toolyard/store'
+import { ownerOfKey, scopeOf, type Principal } from '../../access/principal.ts'
 import { failed, held, pending, settled, type Call, type CallAnswer, type JobReading, type ReadValue } from './call-answer.ts'
 import { JobWaits } from './job-wait.ts'
 import type { KeptOutputs } from '../../outputs/kept-outputs.ts'
@@ -97,8 +97,8 @@ export class JobTools {
   ): Promise<CallAnswer> {
     asker.onFound?.(queue, jobId)
     const mostMs = Math.min(waitMs, asker.deadline - performance.now())
-    const { abandoned, principal: { tenant, name: keyName } } = asker
-    const settlement = await this.#waits.settlement({ queue, jobId }, { waitMs: mostMs, owner: ownerOf({ tenant, keyName }), abandoned })
+    const { abandoned, principal } = asker
+    const settlement = await this.#waits.settlement({ queue, jobId }, { waitMs: mostMs, owner: ownerOfKey(principal), abandoned })
     if (settlement === 'missing') return failed(unknownJob(jobId))
     if (settlement === undefined && await this.#parts.jobs.isHeld(queue, jobId)) return held(call, jobId, undefined, asker.hint)
     if (settlement === undefined) return pending(jobId, `Job ${jobId} still goes on${asker.hint}`)
@@ -108,11 +108,11 @@ export class JobTools {
   /** An output is read in parts that fit into an answer, so that none is cut again. */
   async #output (
     { jobId, ask }: Extract<JobToolCall, { action: 'output' }>, queue: string,
-    { principal: { tenant, name: keyName }, read, room, abandoned }: Asker
+    { principal, read, room, abandoned }: Asker
   ): Promise<CallAnswer> {
     const settlement = await this.#parts.jobs.settlement(queue, jobId)
     if (settlement === 'missing') return failed(unknownJob(jobId))
-    const answer = await this.#parts.kept.ask(ask, { owner: ownerOf({ tenant, keyName }), queue, jobId, settlement, room, abandoned })
+    const answer = await this.#parts.kept.ask(ask, { owner: ownerOfKey(principal), queue, jobId, settlement, room, abandoned })
     if (answer.kind === 'refused') return failed(answer.error)
     return succeeded(jobId, await read(queue, jobId, { kind: 'inline', value: undefined, text: answer.json }))
   }

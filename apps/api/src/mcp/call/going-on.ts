@@ -1,8 +1,8 @@
 import { isRecord, limits } from '@toolyard/contract'
 import { onAbort } from '@toolyard/runtime'
 import type { ReadJob } from '@toolyard/queue'
-import { ownerOf } from '@toolyard/store'
 import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/server'
+import { ownerOfKey } from '../../access/principal.ts'
 import { waitUntil } from '../../invocation/batch/job-wait.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
 import { findJob } from '../../routes/jobs/found-job.ts'
@@ -125,7 +125,7 @@ async function answered (
   const passed = waitUntil(parts.watch, { queue, jobId }, async () => {
     const now = await parts.jobs.read(queue, jobId)
     return now !== undefined && pauseOf(now.view)?.marks.includes(mark) !== true ? true : undefined
-  }, { waitMs, owner: ownerOfCall(exchange), abandoned: stop.signal })
+  }, { waitMs, owner: ownerOfKey(exchange.principal), abandoned: stop.signal })
   try {
     const first = await Promise.race([asking.said, passed.then(() => undefined)])
     if (first === undefined && !abandoned.aborted) await asking.withdraw()
@@ -146,11 +146,7 @@ async function nextOf (
     if (now === undefined) return undefined
     const pause = pauseOf(now.view)
     return isOver(now) || (pause !== undefined && !isSamePause(pause, before)) ? now : undefined
-  }, { waitMs, owner: ownerOfCall(exchange), abandoned })
-}
-
-function ownerOfCall ({ principal: { tenant, name: keyName } }: Exchange): string {
-  return ownerOf({ tenant, keyName })
+  }, { waitMs, owner: ownerOfKey(exchange.principal), abandoned })
 }
 
 /** A client that has left has cancelled its call. One that is held costs nothing, and somebody may be looking at it. */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isUtf8 } from 'node:buffer'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import fp from 'fastify-plugin'
-import type { Principal } from '../../access/principal.ts'
+import { ownerKind, type Principal } from '../../access/principal.ts'
 import { HeldBytes } from '../load/held-bytes.ts'
 import { excessOf, poisoned, problemOf, syntaxError } from './json-text.ts'
 
@@ -120,7 +120,7 @@ function openBodyOf (open: HeldBytes, principal: Principal | null | undefined, a
       const more = bytes - counted
       if (more < stepBytes || answer.closed) return undefined
       if (!open.hasRoom(principal, more)) {
-        return new HttpError('RATE_LIMITED', `The bodies that this ${principal.tenant === undefined ? 'key' : 'tenant'} is sending, or waits for the answers to, leave no room for another: they may have ${mostOpen} bytes. Send fewer at a time`)
+        return new HttpError('RATE_LIMITED', `The bodies that this ${ownerKind(principal)} is sending, or waits for the answers to, leave no room for another: they may have ${mostOpen} bytes. Send fewer at a time`)
       }
       held.push(open.hold(principal, more))
       counted = bytes

@@ -1,5 +1,4 @@
-import { ownerOf } from '@toolyard/store'
-import type { Principal } from '../../access/principal.ts'
+import { ownerOfKey, type Principal } from '../../access/principal.ts'
 
 /** Bytes that this process holds for tenants, and for keys without one. */
 export class HeldBytes {
@@ -30,8 +29,4 @@ export class HeldBytes {
       else this.#bytes.delete(owner)
     }
   }
-}
-
-function ownerOfKey ({ tenant, name }: Principal): string {
-  return ownerOf({ tenant, keyName: name })
 }

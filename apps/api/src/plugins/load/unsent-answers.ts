@@ -1,7 +1,7 @@
 import { HttpError } from '@toolyard/contract'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import type { Principal } from '../../access/principal.ts'
+import { ownerKind, type Principal } from '../../access/principal.ts'
 import { HeldBytes } from './held-bytes.ts'
 
 declare module 'fastify' {
@@ -77,7 +77,7 @@ export function holdAnswer ({ request: { principal, raw: { socket } }, raw, serv
   return left
 }
 
-/** What was read for the answer of one request, until that is made: other calls of its batch may go on for long. */
+/** What was read for the answer of one request, until that is made or sent: other calls of its batch may go on for long. */
 export class AnswerRoom {
   readonly #unfinished: HeldBytes
   readonly #principal: Principal
@@ -119,8 +119,4 @@ export interface Answered {
 
 function unread (principal: Principal): string {
   return `The answers that this ${ownerKind(principal)} has not read leave no room for another: they may have ${mostBytes} bytes. Read them, or close their connections`
-}
-
-function ownerKind ({ tenant }: Principal): string {
-  return tenant === undefined ? 'key' : 'tenant'
 }

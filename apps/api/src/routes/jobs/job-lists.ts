@@ -1,9 +1,8 @@
 import { HttpError, type JobCounts, type JobListQuery } from '@toolyard/contract'
 import { CursorError, listPatienceMs, type Asker, type JobLister } from '@toolyard/queue'
 import { TurnMissedError } from '@toolyard/runtime'
-import { ownerOf } from '@toolyard/store'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { principalOf, scopeOf } from '../../access/principal.ts'
+import { ownerOfKey, principalOf, scopeOf } from '../../access/principal.ts'
 import { abandoned } from '../../plugins/abandoned.ts'
 
 /** Reads lists of jobs for requests. */
@@ -30,8 +29,7 @@ export class JobLists {
 }
 
 export function askerOf (request: FastifyRequest, reply: FastifyReply): Asker {
-  const { tenant, name } = principalOf(request)
-  return { owner: ownerOf({ tenant, keyName: name }), signal: abandoned(reply.raw) }
+  return { owner: ownerOfKey(principalOf(request)), signal: abandoned(reply.raw) }
 }
 
 /** Says it where the turn of a list did not come. @throws HttpError `UNAVAILABLE`; what the work throws. */
