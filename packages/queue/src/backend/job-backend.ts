@@ -223,7 +223,7 @@ export class JobBackend extends bullmq.RedisQueueBackend {
       ? settled
       : await this.#run(
           'moveToFinished', this.moveToFinishedArgs(job, text, field, this.#keep[target], target, token, at, fetchNext, fields),
-          [this.toKey(id)], [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs, takesNext]
+          [this.toKey(id)], [this.toKey(''), id, at, sign, text, jobChannel(id), awaited === '' ? '' : replyChannel(awaited), runs]
         ))
     if (typeof reply === 'number' && reply < 0) throw this.finishedErrors({ code: reply, jobId: id, command: 'moveToFinished', state: 'active' })
     if (dependents === 0) job[hasNoDependents] = true

@@ -148,11 +148,10 @@ export const promoteKeys = ['delayed', 'wait', 'paused', 'meta', 'prioritized', 
 const take: OwnPart = {
   keys: 1,
   args: 5,
-  before: `${mark}${newTurns}`,
+  before: mark,
   each: `
 local stem, now, token, ms, worker = unpack(args, 1, 5)
 ${goOnWhenFull('keys[1]')}
-newTurnsOfDue(stem, now)
 return mark(bullmq({stem, now, cmsgpack.pack({token = token, lockDuration = tonumber(ms), name = worker ~= '' and worker or nil})}), stem)
 `
 }
@@ -160,7 +159,7 @@ return mark(bullmq({stem, now, cmsgpack.pack({token = token, lockDuration = tonu
 /**
  * KEYS: job. ARGV: the stem of the jobs' keys; id; when the job ended; + or -; the return value or the reason; the channel
  * of those who watch it; that of the API process that waits for it, or nothing; how often the job has run if its beginning
- * was not noted before, else nothing; 1 to take the next job.
+ * was not noted before, else nothing.
  *
  * The script itself tells watchers that the job ended, and waiting API processes what the record says. It also tells them
  * of a job that has already ended: the connection broke, and the command was sent again. If the record has this very end,
@@ -168,11 +167,10 @@ return mark(bullmq({stem, now, cmsgpack.pack({token = token, lockDuration = tonu
  */
 const finish: OwnPart = {
   keys: 1,
-  args: 9,
-  before: `${mark}${newTurns}\nlocal heard = {}`,
+  args: 8,
+  before: `${mark}\nlocal heard = {}`,
   each: `
-local stem, id, endedAt, sign, text, channel, awaited, runs, takes = unpack(args, 1, 9)
-if takes ~= '' then newTurnsOfDue(stem, endedAt) end
+local stem, id, endedAt, sign, text, channel, awaited, runs = unpack(args, 1, 8)
 local key, reply = keys[1], mark(bullmq(), stem)
 if type(reply) == 'number' and reply < 0 then
   local record = redis.call('HMGET', key, 'finishedOn', 'returnvalue', 'failedReason')
@@ -229,8 +227,9 @@ function bullmqScript (name: string): BullmqScript {
   const scripts: unknown = load('bullmq/dist/cjs/scripts/index.js')
   const script = isRecord(scripts) ? scripts[name] : undefined
   if (!isScript(script)) throw new Error(`BullMQ has no script '${name}'`)
-  // BullMQ makes a thousand due jobs ready at once.
-  return { ...script, content: script.content.replace('"LIMIT", 0, 1000)', `"LIMIT", 0, ${dueAtOnce})`) }
+  // BullMQ makes a thousand due jobs ready at once, and gives them no new turns.
+  const content = script.content.replace('"LIMIT", 0, 1000)', `"LIMIT", 0, ${dueAtOnce})\nnewTurns(prefix, jobs)`)
+  return content === script.content ? script : { ...script, content: newTurns + content }
 }
 
 function isScript (value: unknown): value is BullmqScript {

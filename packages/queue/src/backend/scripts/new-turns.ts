@@ -39,11 +39,6 @@ local function newTurns (stem, ids)
     redis.call('EXPIRE', line.turns, ${turnsKeptSec})
   end
 end
--- Those that BullMQ's script is about to make ready.
-local function newTurnsOfDue (stem, now)
-  local due = redis.call('ZRANGEBYSCORE', stem .. 'delayed', 0, string.format('%.0f', (now + 1) * 4096 - 1), 'LIMIT', 0, ${dueAtOnce})
-  newTurns(stem, due)
-end
 `
 
 export const readyDueKeys = ['meta', 'delayed', 'prioritized', 'wait', 'pc', 'marker'] as const
