@@ -17,6 +17,17 @@ t.test('an error with structured content has it in its details, and a text in pl
   t.match(await calls.call('raw', { result: { content: [{ type: 'text', text: 'I had no object.' }] } }, {}, { outputSchema }), { error: { code: 'OUTPUT_INVALID', details: { output: 'I had no object.' } } })
 })
 
+t.test('images and links beside structured content are kept, but where a schema of it was accepted', async t => {
+  const calls = open(t, [''])
+  const structuredContent = { rows: 2 }
+  const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' }
+  const link = { type: 'resource_link', uri: 'https://example.com/rows', name: 'rows' }
+  const result = { content: [{ type: 'text', text: '{"rows":2}' }, image, link], structuredContent }
+  t.strictSame(await raw(calls, result), { ok: true, output: { content: [image, link], structuredContent } })
+  t.strictSame(await raw(calls, { ...result, content: [{ type: 'text', text: 'two rows' }] }), { ok: true, output: structuredContent })
+  t.strictSame(await calls.call('raw', { result }, {}, { outputSchema: { type: 'object' } }), { ok: true, output: structuredContent })
+})
+
 t.test('numbers of the structured content of an error are kept as they were written', async t => {
   const structured = '{"row":725653563933458432,"part":1.0}'
   const line = `{"jsonrpc":"2.0","id":ID,"result":{"isError":true,"content":[{"type":"text","text":"no"}],"structuredContent":${structured}}}`

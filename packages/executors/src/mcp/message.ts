@@ -14,6 +14,8 @@ export interface CallResult {
   /** The output as JSON in UTF-8, and its objects, lists and fields. */
   json: Uint8Array
   parts: number
+  /** Where images or links stand beside what is structured: both. */
+  whole?: Pick<CallResult, 'json' | 'parts'>
   /** A server of 2026 asks something first: its result, where texts have no secrets but for its state. */
   asks?: Record<string, unknown>
 }
@@ -105,17 +107,22 @@ function resultOf (id: Id, result: Record<string, unknown>, secrets: readonly st
   }
   const isError = result['isError'] ?? false
   if (typeof isError !== 'boolean') return { message: failed(id, 'its isError is neither true nor false') }
-  const output = hiddenIn(outputOf(result), secrets)
+  const whole = isError ? undefined : wholeOf(result)
   const hasDetails = isError && structured !== undefined && structured !== null
   return {
     message: { jsonrpc: '2.0', id, result: { ...resultType, content: [] } },
     call: {
       isError,
       ...hasDetails ? { details: writeJson(hiddenIn(structured, secrets)) } : {},
-      json: Buffer.from(writeJson(output)),
-      parts: partsOf(output)
+      ...written(outputOf(result), secrets),
+      ...whole === undefined ? {} : { whole: written(whole, secrets) }
     }
   }
+}
+
+function written (output: unknown, secrets: readonly string[]): Pick<CallResult, 'json' | 'parts'> {
+  const shown = hiddenIn(output, secrets)
+  return { json: Buffer.from(writeJson(shown)), parts: partsOf(shown) }
 }
 
 /** The client knows no such result of a call where it doesn't answer by itself. */
@@ -193,6 +200,13 @@ function outputOf (result: Record<string, unknown>): unknown {
   if (structuredContent !== undefined && structuredContent !== null) return structuredContent
   if (texts.includes(undefined)) return around({ content: blocks })
   return texts.join('\n')
+}
+
+/** What is structured, and what stands beside it where some of that is no text. Texts are what is structured once more. */
+function wholeOf ({ structuredContent, content }: Record<string, unknown>): unknown {
+  if (structuredContent === undefined || structuredContent === null || !Array.isArray(content)) return undefined
+  const blocks = (content as unknown[]).filter(block => isRecord(block) && block['type'] !== 'text')
+  return blocks.length === 0 ? undefined : around({ content: blocks, structuredContent })
 }
 
 /** A text that is no JSON, or not for us, still answers somebody who waits; of a list, tools that can't be read are left out. */

@@ -138,8 +138,10 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
   }
 
   async function answered (result: CallResult): Promise<Outcome> {
-    if (result.asks === undefined) return await asAccepted(outcomeOf(result, call.maxOutputBytes), run, call.worker.checkOutput)
-    const said = questions.required(result.asks)
+    // A schema that was accepted is one of what is structured alone.
+    const given = run.outputSchema === undefined ? { ...result, ...result.whole } : result
+    if (given.asks === undefined) return await asAccepted(outcomeOf(given, call.maxOutputBytes), run, call.worker.checkOutput)
+    const said = questions.required(given.asks)
     if (said === undefined && rounds < mostRounds) return await callOnce(run, lease, { ...round, rounds: rounds + 1 })
     if (typeof said === 'object' && hidden(said.memo, connection.secrets) === said.memo) return asking(server.name, said)
     const why = typeof said === 'object' ? 'its requestState has a secret in it, and would be kept as it is' : said ?? 'it wants to be called again and again'
