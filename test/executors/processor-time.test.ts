@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import fc from 'fast-check'
 import t from 'tap'
-import { estimateUsed, familyOf, processorMs, type Look } from '@toolyard/sandbox'
+import { estimateUsed, familyOf, processorMs, watchProcessorTime, type Look } from '@toolyard/sandbox'
 import { python } from '../python/fixture.ts'
 
 const lookMs = 500
@@ -66,6 +67,19 @@ t.test('promise 10: of thousands of children or threads a look takes as many as 
   t.match(familyOf(1, join(proc, 'wide')), { whole: false, pids: { length: 128 } })
   t.equal(familyOf(1, join(proc, 'threaded')).whole, false)
   t.same(familyOf(1, join(proc, 'small')), { pids: [1, 2, 3, 4], whole: true })
+})
+
+t.test('looks at many calls that have many processes take a small part of the event loop together', async t => {
+  let looks = 0
+  const longLook = (): undefined => {
+    looks += 1
+    const until = performance.now() + 10
+    while (performance.now() < until);
+  }
+  const ends = Array.from({ length: 20 }, () => watchProcessorTime(longLook))
+  await sleep(4 * lookMs)
+  t.equal(looks, ends.length, 'each call is looked at once in 2 s')
+  for (const end of ends) t.equal(end(), 0)
 })
 
 t.test('a process counts with those that it started, also those that have ended', { skip: python.skip }, async t => {

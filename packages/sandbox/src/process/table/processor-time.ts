@@ -2,11 +2,17 @@ import { orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
 import { familyOf, readStatFields } from './process-table.ts'
 
-/** How often the processes of a call are looked at, in milliseconds. */
+/** How often the processes of a call are looked at, in milliseconds; large families less often. */
 const lookMs = 500
 /** Of what /proc tells, on every machine. */
 const msPerTick = 10
 const nsPerMs = 1_000_000
+/**
+ * A look takes up to some milliseconds of an event loop: a call may have thousands of processes. It is followed by a rest of so many
+ * times as long, for each call that is looked at. So all looks together take a fiftieth of the time at most.
+ */
+const restTimes = 49
+let watched = 0
 
 /** Both in milliseconds, the first since the call began. */
 export interface Look {
@@ -15,7 +21,8 @@ export interface Look {
 }
 
 /**
- * Looks at a process and all that descends from it, again and again, the first time at a random moment.
+ * Looks at a process and all that descends from it, again and again, the first time at a random moment: every half second, and
+ * less often where many calls have many processes.
  *
  * @param find the first process, as long as it is there
  * @param before the processor time that it had used before the call, in milliseconds
@@ -25,18 +32,21 @@ export function watchProcessorTime (find: () => number | undefined, before = 0):
   const begun = performance.now()
   const looks: Look[] = [{ atMs: 0, usedMs: before }]
   let timer = setTimeout(look, Math.random() * lookMs).unref()
+  watched += 1
 
   function look (): void {
+    const lookedAt = performance.now()
     const pid = find()
     const usedMs = pid === undefined ? 0 : processorMs(pid)
     // The use of processes whose parent didn't wait for them is no longer seen: the sum may fall.
     looks.push({ atMs: performance.now() - begun, usedMs: Math.max(usedMs, looks.at(-1)?.usedMs ?? 0) })
     if (looks.length > 2) looks.shift()
-    timer = setTimeout(look, lookMs).unref()
+    timer = setTimeout(look, Math.max(lookMs, restTimes * watched * (performance.now() - lookedAt))).unref()
   }
 
   return () => {
     clearTimeout(timer)
+    watched -= 1
     return before + estimateUsed(looks, performance.now() - begun, before)
   }
 }
