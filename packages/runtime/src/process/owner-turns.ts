@@ -22,7 +22,7 @@ export class OwnerTurns {
   readonly #most: number
   #underWay = 0
   /** Who waits, by owner; the owner that is next stands first. */
-  readonly #lines = new Map<string, Set<Waiting>>()
+  readonly #lines = new Map<string, Line>()
 
   /** @param most pieces of work at once, or the sum of their sizes; a larger piece is alone. */
   constructor (most: number) {
@@ -54,7 +54,7 @@ export class OwnerTurns {
   async #turn (owner: string, size: number, { ms, signal }: TurnPatience): Promise<void> {
     if (signal?.aborted === true) throw new TurnMissedError()
     await new Promise<void>((resolve, reject) => {
-      const line = this.#lines.get(owner) ?? new Set()
+      const line = this.#lines.get(owner) ?? new Line()
       this.#lines.set(owner, line)
       const waiting = {
         size,
@@ -84,7 +84,7 @@ export class OwnerTurns {
   /** Gives the places that are free to the owners that are next, each of whom then goes to the end. */
   #beginNext (): void {
     for (const [owner, line] of this.#lines) {
-      const [waiting] = line
+      const waiting = line.first()
       if (waiting === undefined || !this.#fits(waiting.size)) return
       this.#underWay += waiting.size
       line.delete(waiting)
@@ -92,5 +92,21 @@ export class OwnerTurns {
       if (line.size > 0) this.#lines.set(owner, line)
       waiting.begin()
     }
+  }
+}
+
+/** The work of one owner that waits. */
+class Line extends Set<Waiting> {
+  readonly #rest = this.values()
+  #first: Waiting | undefined
+
+  /** A Set that is asked for its first walks past all that were deleted from it, each time. */
+  first (): Waiting | undefined {
+    while (this.#first === undefined || !this.has(this.#first)) {
+      const { done, value } = this.#rest.next()
+      if (done === true) return undefined
+      this.#first = value
+    }
+    return this.#first
   }
 }
