@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import t from 'tap'
 import type { FetchPolicy } from '@toolyard/executors'
@@ -91,4 +93,25 @@ t.test('promise 10: no server holds up the event loop by the form of its answer'
   }
   answer = answers['chunks of one byte'] ?? ''
   t.match(await fixture.runBuiltin('data.fetch', { url: `http://site.test:${port}`, max_bytes: 2_097_152 }), { ok: true, output: { bytes_read: 1_000_000, truncated: false } })
+})
+
+/** In a thread of its own: a server whose answers never end, in pieces of one byte. */
+const flood = `
+const { createServer } = require('node:net')
+const pieces = '1\\r\\na\\r\\n'.repeat(20_000)
+const server = createServer(socket => {
+  const send = () => { while (socket.write(pieces)); }
+  socket.on('error', () => {}).on('drain', send).once('data', () => { socket.write('HTTP/1.1 200 OK\\r\\ntransfer-encoding: chunked\\r\\n\\r\\n'); send() })
+}).listen(0, '127.0.0.1', () => { require('node:worker_threads').parentPort.postMessage(server.address().port) })`
+
+t.test('promise 10: 100 servers that flood small pieces at once, as one tenant may have many calls ask, hold up the event loop no longer than one', async t => {
+  const thread = new Worker(flood, { eval: true })
+  t.teardown(async () => { await thread.terminate() })
+  const [port] = await once(thread, 'message') as [number]
+  const fixture = createFixture(t, { builtins: { fetch: { allowlist: ['*'], allowHttp: true, allowPrivate: true, lookup: toLoopback } } })
+  const fetchPage = (): Promise<unknown> => fixture.runBuiltin('data.fetch', { url: `http://site.test:${port}`, max_bytes: 40_000, timeout_ms: 60_000 })
+  await leavesLoopFree(t, '100 floods', async () => {
+    const outcomes = await Promise.all(Array.from({ length: 100 }, fetchPage))
+    t.ok(outcomes.every(outcome => t.match(outcome, { ok: true, output: { bytes_read: 40_000, truncated: true } })))
+  })
 })

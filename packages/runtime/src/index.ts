@@ -8,7 +8,7 @@ export type { MetricsRegistry, SandboxMetrics, ToolMetrics } from './metrics/met
 export { onceAMinute } from './log/once-a-minute.ts'
 export { printable } from './log/printable.ts'
 export { answerParent, exitWithMessage, tellParent, type ParentAnswer, type ParentQuestion, type ReadyMessage, type ServedTools, type WaitingMessage } from './process/messages.ts'
-export { takeAnswerInTurns, takeTurns } from './status/connection-turns.ts'
+export { takeAnswerInTurns, takeTurns } from './reading/connection-turns.ts'
 export { dropUnread } from './status/unread-answers.ts'
 export { listenFailure, type ListenPlace } from './status/listen-failure.ts'
 export { readReadiness, type ReadinessCheck } from './status/readiness.ts'

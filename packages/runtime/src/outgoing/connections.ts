@@ -4,11 +4,12 @@ import { AddressRefusedError, createPublicCheck, literalAddress } from './addres
 import { readBounded } from './bounded-body.ts'
 import { createHostLookup, type Lookup } from './host-lookup.ts'
 import type { Socket } from 'node:net'
+import { mostOfAllMs, smallBytes, thisReadingTurn, waitForReadingTurn } from '../reading/reading-turns.ts'
 
 /** Bytes that the parser gets at once: it calls back for each piece of a body and each field among them. */
 const sliceBytes = 1_024
 
-/** The parser takes no more of one turn of the event loop. */
+/** The parser of one connection takes no more of one turn of the event loop. */
 const most = { ms: 5, bytes: 65_536 }
 
 export interface ConnectionOptions {
@@ -101,33 +102,32 @@ export async function askJson (
 }
 
 /**
- * Lets no server hold up the event loop. undici reads a socket until nothing is left and parses it all in one turn: a
+ * Lets no server hold up the event loop, nor many together. undici reads a socket until nothing is left and parses it all in one turn: a
  * body in pieces of one byte, or 100,000 trailers. Here `read` gives a little at a time, and nothing more once the share
- * of a turn is used up; the next turn goes on.
+ * of a turn is used up; one of the next turns goes on.
  */
 function readInTurns (socket: Socket): void {
   const readAll = socket.read.bind(socket)
-  let share: { begun: number, bytes: number } | undefined
-  const nextTurn = (): void => {
-    const wasShort = share !== undefined && isUsed(share)
-    share = undefined
-    if (wasShort && !socket.destroyed) socket.emit('readable')
-  }
+  const share = { turn: thisReadingTurn(), begun: performance.now(), bytes: 0, isBusy: false }
+  const readOn = (): void => { if (!socket.destroyed) socket.emit('readable') }
   socket.read = (size?: number): unknown => {
     if (socket.destroyed) return null
     const there = socket.readableLength
-    if (there === 0) return readAll(size)
-    if (share === undefined) {
-      share = { begun: performance.now(), bytes: 0 }
-      setImmediate(nextTurn)
+    if (there === 0) {
+      share.isBusy = false
+      return readAll(size)
     }
-    if (isUsed(share)) return null
+    const turn = thisReadingTurn()
+    const now = performance.now()
+    if (share.turn !== turn) Object.assign(share, { turn, begun: now, bytes: 0 })
+    const hasHadPart = share.bytes >= most.bytes || now - share.begun >= most.ms
+    if (hasHadPart || now - turn.beganAt >= mostOfAllMs) {
+      share.isBusy ||= share.bytes > 0 || there > smallBytes
+      waitForReadingTurn(socket, share.isBusy, readOn)
+      return null
+    }
     const bytes = Math.min(size ?? sliceBytes, sliceBytes, there)
     share.bytes += bytes
     return readAll(bytes)
   }
-}
-
-function isUsed ({ begun, bytes }: { begun: number, bytes: number }): boolean {
-  return bytes >= most.bytes || performance.now() - begun >= most.ms
 }

@@ -1,6 +1,6 @@
 import type { Ready } from '@toolyard/contract'
 import { createServer, type ServerResponse } from 'node:http'
-import { takeTurns } from './connection-turns.ts'
+import { takeTurns } from '../reading/connection-turns.ts'
 import { listenFailure } from './listen-failure.ts'
 import { dropUnread } from './unread-answers.ts'
 

@@ -1,14 +1,11 @@
 import type { ClientRequest, IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { mostOfAllMs, smallBytes, thisReadingTurn, waitForReadingTurn, type ReadingTurn } from './reading-turns.ts'
 
 /** Bytes that Node's parser gets at once: it calls back for each request and each piece of a body among them. */
 const sliceBytes = 1_024
-/** What arrives at once of who doesn't send much. */
-const smallBytes = 16_384
 /** One connection takes no more of one turn of the event loop, in milliseconds of the parser. */
 const mostParserMs = 5
-/** After so many milliseconds of a turn none is read any more. Those that sent no more than their part have the first half. */
-const mostOfAllMs = 10
 
 /**
  * Lets no connection of an HTTP server hold up the event loop, nor many together. Node.js parses all that one read brings, up to 64 KiB, in
@@ -41,50 +38,17 @@ export function takeAnswerInTurns (request: ClientRequest): void {
   request.once('socket', (socket: Socket) => { parseInTurns(socket, 'an answer') })
 }
 
-/** A turn of the event loop, which waits for nothing before it is over: what follows from requests is in its time. */
-interface Turn {
-  beganAt: number
-}
-
-let current: Turn | undefined
-/** Connections whose bytes wait for a turn, the next one first: those that found it used, and those that sent more than their part. */
-const waiting = { first: new Set<Socket>(), then: new Set<Socket>() }
-
-function thisTurn (): Turn {
-  if (current === undefined) {
-    current = { beganAt: performance.now() }
-    setImmediate(() => {
-      current = undefined
-      if (waiting.first.size + waiting.then.size > 0) goOn(thisTurn(), { first: waiting.first.size, then: waiting.then.size })
-    })
-  }
-  return current
-}
-
-/** Reads on at so many of those that wait, one after the other, while the turn has room. They come before what arrives meanwhile. */
-function goOn (turn: Turn, left: Record<keyof typeof waiting, number>): void {
-  const ms = performance.now() - turn.beganAt
-  const line = left.first > 0 && (left.then === 0 || ms < mostOfAllMs / 2) ? 'first' : 'then'
-  const [socket] = waiting[line]
-  if (left[line] === 0 || socket === undefined || ms >= mostOfAllMs) return
-  left[line] -= 1
-  waiting[line].delete(socket)
-  // It reads in a tick of its own. What follows from its requests is done before the next one.
-  socket.resume()
-  process.nextTick(queueMicrotask, () => { process.nextTick(goOn, turn, left) })
-}
-
 function parseInTurns (socket: Socket, what: Share['what']): Share | undefined {
   // Node's own listener, which gives the parser what it gets.
   const [parse] = socket.listeners('data')
   if (parse === undefined) return undefined
   const share: Share = {
-    what, turn: thisTurn(), parserMs: 0, isBusy: false, bodyBytes: 0, isLineEmpty: false, request: undefined, waitsForAnswer: false
+    what, turn: thisReadingTurn(), parserMs: 0, isBusy: false, bodyBytes: 0, isLineEmpty: false, request: undefined, waitsForAnswer: false
   }
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- A listener of `data` takes a chunk.
   socket.off('data', parse as (chunk: Buffer) => void)
   const own = (chunk: Buffer): void => {
-    const rest = read(socket, chunk, parse, ofTurn(share, thisTurn()))
+    const rest = read(socket, chunk, parse, ofTurn(share, thisReadingTurn()))
     if (!isHandedOver(socket)) return
     socket.off('data', own)
     if (rest.length > 0) socket.unshift(rest)
@@ -101,7 +65,7 @@ function isHandedOver (socket: Socket): boolean {
 /** A connection's part of a turn of the event loop. */
 interface Share {
   what: 'requests' | 'an answer'
-  turn: Turn
+  turn: ReadingTurn
   parserMs: number
   /** It has sent much, or more than its part, and not all of that is read. */
   isBusy: boolean
@@ -115,13 +79,12 @@ interface Share {
   waitsForAnswer: boolean
 }
 
-function ofTurn (share: Share, turn: Turn): Share {
+function ofTurn (share: Share, turn: ReadingTurn): Share {
   return share.turn === turn ? share : Object.assign(share, { turn, parserMs: 0 })
 }
 
 function waitForTurn (socket: Socket, { isBusy }: Share): void {
-  waiting[isBusy ? 'then' : 'first'].add(socket)
-  thisTurn()
+  waitForReadingTurn(socket, isBusy, () => { socket.resume() })
 }
 
 const noBytes = Buffer.alloc(0)
