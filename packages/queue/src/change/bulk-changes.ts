@@ -68,17 +68,19 @@ export class BulkChanges {
   ): Promise<Bulk | undefined> {
     const createdAt = serverTime(this.#parts.redis)
     const last = createdAt + apartMs
-    const bounded = { ...query, to: Math.min(query.to ?? last, last) }
+    // Jobs are run again in the order in which they were made: each may depend on earlier ones.
+    const order = request.action === 'run_again' ? 'oldest' as const : 'newest' as const
+    const bounded = { ...query, order, to: Math.min(query.to ?? last, last) }
     const asker = { ...askerOf(scope, request.keyName), ...(signal === undefined ? {} : { signal }) }
     const { total, complete } = await this.#parts.lister.count({ ...bounded, limit: 1 }, scope, asker)
     if (signal?.aborted === true) throw new TurnMissedError()
     const id = newJobId(createdAt)
-    const order = { ...request, id, query: bounded, scope, createdAt, total: complete ? total : null }
-    if (!await this.#add(order)) return undefined
+    const asked = { ...request, id, query: bounded, scope, createdAt, total: complete ? total : null }
+    if (!await this.#add(asked)) return undefined
     // Who hears that it is begun makes later jobs, which are not meant. The clock of Redis may have been set back since.
     await delay(Math.min(apartMs + 1, Math.max(0, last + 1 - serverTime(this.#parts.redis))))
     void this.#goOn(id)
-    return { ...order, ...begun }
+    return { ...asked, ...begun }
   }
 
   /** @throws JobsUnknownError where Redis may have heard of it: then a process goes on with it. */
@@ -141,7 +143,9 @@ export class BulkChanges {
     let [seen, changed] = [0, 0]
     while (seen < jobs.length && (seen === 0 || await this.#isStillOwn(id))) {
       const some = jobs.slice(seen, seen + atOnce)
-      const results = await Promise.all(some.map(async job => await this.#change(bulk, job)))
+      const results = await Promise.all(some.filter(job => !isBlocked(job)).map(async job => await this.#change(bulk, job)))
+      // Each depends on jobs that are older: they are run again before it.
+      for (const job of some.filter(isBlocked)) results.push(await this.#change(bulk, job))
       seen += some.length
       changed += results.filter(Boolean).length
     }
@@ -162,6 +166,10 @@ export class BulkChanges {
     const mayRun = (tool: string): boolean => this.#parts.mayRun(tool, { permissions, namespaces, hosts, tenant })
     return await this.#parts.finished.rerun(queue, id, { bulkId, keyName, mayRun }) === 'queued'
   }
+}
+
+function isBlocked ({ error }: JobSummary): boolean {
+  return error?.code === 'DEPENDENCY_BLOCKED'
 }
 
 function askerOf ({ tenant }: JobScope, keyName: string): Asker {

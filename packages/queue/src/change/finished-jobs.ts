@@ -14,8 +14,11 @@ import { outputSec, type Retention } from '../record/retention.ts'
  * See docs/decisions/0043-run-again.md.
  */
 
-/** `unfailed` when the job waits, runs or has succeeded, `full` when a limit leaves no room. */
-type RerunResult = RunAgainResult | 'cancelled' | 'forbidden' | 'full'
+/**
+ * `unfailed` when the job waits, runs or has succeeded, `full` when a limit leaves no room, `step` when it is that of a workflow, which
+ * makes steps anew when it is run again itself.
+ */
+type RerunResult = RunAgainResult | 'cancelled' | 'forbidden' | 'full' | 'step'
 
 export interface Operator {
   /** Name of the API key; it goes into the job's log, where that is not a tenant's. */
@@ -58,6 +61,7 @@ export class FinishedJobs {
     const job = fromRedis<Job<JobData> | undefined>(await whileAvailable(opened.getJob(jobId)))
     if (job === undefined) return 'missing'
     if (!operator.mayRun(job.data.tool)) return 'forbidden'
+    if (job.parentKey !== undefined) return 'step'
     if (isCancelled(job.failedReason ?? null)) return 'cancelled'
     if (job.finishedOn === undefined) return 'unfailed'
     const entry = { id: jobId, data: job.data, priority: publicPriority(job.priority) }

@@ -1,14 +1,14 @@
-import type { JobData } from '@toolyard/contract'
+import type { JobData, JobDependency } from '@toolyard/contract'
 import type { Job } from 'bullmq'
-import { alarmsKey, jobKey, jobPartKey, placeOfKey, goOnWhenFull, idOf } from '@toolyard/store'
+import { alarmsKey, jobKey, jobPartKey, placeOfKey, goOnWhenFull, idOf, queueKey } from '@toolyard/store'
 import { failed, left, type Outcome } from '../backend/job-worker.ts'
 import { cancelled } from '../record/cancellation.ts'
 import { encodeFailure } from '../record/settlement.ts'
-import { dependencyError, examineDependencies, leaveDependencies, releaseDependents } from '../queues/dependencies.ts'
+import { dependencyError, examineDependencies, leaveDependencies, releaseDependents, waitForDependencies } from '../queues/dependencies.ts'
 import { release, settledSteps, type FlowParts } from '../queues/release.ts'
 import { beganField } from '../record/job-times.ts'
 
-/** A job that was released too early is parked again for so long, in milliseconds. */
+/** After so long a job that was taken too early is looked at again, in milliseconds, where its worker dies while it parks it. */
 const parkMs = 10_000
 
 /** How long a job waits for the jobs that it has made. */
@@ -30,6 +30,13 @@ redis.call('HINCRBY', KEYS[1], 'ats', -1)
 redis.call('HSETNX', KEYS[1], '${beganField}', redis.call('HGET', KEYS[1], 'processedOn') or '')
 redis.call('HSET', KEYS[1], 'seen', ARGV[3])
 return redis.call('ZADD', KEYS[3], ARGV[4], ARGV[1])
+`
+
+/** Parks a delayed job until the jobs that it depends on have ended. KEYS: job, delayed, waiting-children. ARGV: id. */
+const parkAgainScript = `
+if redis.call('ZREM', KEYS[2], ARGV[1]) == 0 then return 0 end
+redis.call('HSET', KEYS[1], 'delay', 0)
+return redis.call('ZADD', KEYS[3], redis.call('HGET', KEYS[1], 'timestamp'), ARGV[1])
 `
 
 /** A job that was not parked after all counts as started again. KEYS: job. */
@@ -61,10 +68,18 @@ export class JobFlow {
     const { pending, broken } = await examineDependencies(redis, this.#queue, idOf(job), dependsOn)
     if (broken.length > 0) return failed(encodeFailure(dependencyError(broken)))
     if (pending.length === 0) return undefined
-    // Somebody released it too early, an operator say.
+    // It was run again, as was what it depends on.
     await uncount()
     await job.moveToDelayed(Date.now() + parkMs, token)
+    await this.#parkAgain(idOf(job), dependsOn)
     return left
+  }
+
+  async #parkAgain (id: string, dependsOn: readonly JobDependency[]): Promise<void> {
+    const { redis } = this.#parts
+    const keys = [jobKey(this.#queue, id), queueKey(this.#queue, 'delayed'), queueKey(this.#queue, 'waiting-children')]
+    await redis.eval(parkAgainScript, keys.length, ...keys, id)
+    await waitForDependencies(this.#parts, { queue: this.#queue, id }, dependsOn)
   }
 
   /**
