@@ -42,7 +42,8 @@ export async function buildRequest (
   const args = withNumbers(given)
   const settings = new SettingValues(env, secrets)
   const path = expandPath(run.path, args)
-  const rest = Object.entries(args).filter(([name, value]) => value !== undefined && !namedArguments(run).has(name))
+  const named = namedArguments(run)
+  const rest = Object.entries(args).filter(([name, value]) => value !== undefined && !named.has(name))
   const query = run.query.flatMap(field => {
     if ('setting' in field) return [`${encodeURIComponent(field.name)}=${encoded(settings.read(field.setting, field.stored), field.setting)}`]
     const value = argumentOf(args, field.argument)
