@@ -19,6 +19,7 @@ const bundle = {
   metadata: { name: 'test', description: 'A bundle of a test' },
   tools: [{ name: 'big', description: 'Returns what is in a file.', module: 'mods.big', outputs: { a: { type: 'array', items: { type: ['object', 'array', 'number', 'string'] } } } }]
 }
+const large = (steps: number): string => Array.from({ length: steps }, () => '{tool: show}').join(', ')
 const workflows = `
 workflows:
   twice: {steps: [{name: a, tool: show}, {name: b, tool: none, arguments: {x: "\${a}"}}], output: 1}
@@ -26,6 +27,8 @@ workflows:
   text: {steps: [{name: a, tool: show}], output: "it is \${a}"}
   whole: {steps: [{name: a, tool: show}], output: "\${a}"}
   params: {steps: [{name: b, tool: none, arguments: {x: ["\${p}", "\${p}", "\${p}", "\${p}", "\${p}", "\${p}", "\${p}", "\${p}", "\${p}", "\${p}", "\${p}", "\${p}"]}}]}
+  few: {steps: [${large(30)}], output: [${Array.from({ length: 30 }, (_, at) => `"\${step${at + 1}[0]}"`).join(', ')}]}
+  large: {steps: [${large(40)}], output: [${Array.from({ length: 40 }, (_, at) => `"\${step${at + 1}[0]}"`).join(', ')}]}
   many: {steps: [${Array.from({ length: 100 }, () => '{tool: less}').join(', ')}]}
 `
 const env = turnEnvironment()
@@ -100,4 +103,10 @@ t.test('promise 10: no output holds up the worker that checks it against its dec
       await leavesLoopsFree(t, `${size} bytes of ${what} with declared outputs`, async () => { t.match(await client.call('big'), { ok: true }) })
     }
   }
+})
+
+t.test('promise 10: outputs of a megabyte that one value names neither hold up a worker nor fill its memory', async t => {
+  write('out', JSON.stringify([1, 'x'.repeat(megabyte - 100)]))
+  await leavesLoopsFree(t, 'outputs of 30 steps', async () => { t.equal(await run({ workflow: 'few' }), 'succeeded') })
+  await leavesLoopsFree(t, 'outputs of 40 steps', async () => { t.equal(await run({ workflow: 'large' }), 'failed', 'they have more than 32 MiB') })
 })

@@ -15,9 +15,9 @@ export class PlaceholderError extends Error {
 interface Placeholder {
   /** As it is written, with its braces. */
   text: string
-  /** The parameter or step, and the way into its value. */
+  /** The parameter or step, and the way into its value: `.field[0]`. */
   name: string
-  path: string[]
+  way: string
 }
 
 type Part = string | Placeholder
@@ -100,18 +100,18 @@ function textParts (text: string, at: string): Part[] {
 }
 
 function placeholder (text: string, content: string, at: string): Placeholder {
-  const [, name, way] = inside.exec(content.trim()) ?? []
+  const [, name, way = ''] = inside.exec(content.trim()) ?? []
   if (name === undefined || !text.endsWith('}')) {
     throw new PlaceholderError(`${at}: '${text.slice(0, 80)}' is no placeholder (write \${param}, \${step.field} or \${step.list[0]}, and $\${ for the characters themselves)`)
   }
-  return { text, name, path: (way ?? '').split(/[.[\]]+/).filter(step => step !== '') }
+  return { text, name, way }
 }
 
-function valueOf ({ text, name, path }: Placeholder, { params, outputs }: Scope, at: string): unknown {
+function valueOf ({ text, name, way }: Placeholder, { params, outputs }: Scope, at: string): unknown {
   const isStep = outputs.has(name)
   if (!isStep && !Object.hasOwn(params, name)) throw new PlaceholderError(`${at}: '${text}' names no parameter and no step`)
   let value: unknown = isStep ? outputs.get(name) : params[name]
-  for (const step of path) {
+  for (const step of way.split(/[.[\]]+/).filter(part => part !== '')) {
     if (typeof value !== 'object' || value === null || value instanceof WrittenNumber || !Object.hasOwn(value, step) || (Array.isArray(value) && !/^\d+$/.test(step))) {
       throw new PlaceholderError(`${at}: '${text}': ${isStep ? `the output of step '${name}'` : `the parameter '${name}'`} has no '${step}' there${describeValue(value)}`)
     }

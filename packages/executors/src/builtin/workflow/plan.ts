@@ -44,8 +44,8 @@ interface PlanParts {
  */
 export function planWorkflow ({ definition, queue, ...parts }: PlanParts, { resolve }: Pick<WorkflowSteps, 'resolve'>): WorkflowPlan {
   const params = paramValues(definition.params, parts.params)
-  const names = definition.steps.map(step => step.name)
-  const double = names.find(name => Object.hasOwn(params, name))
+  const names = new Set(definition.steps.map(step => step.name))
+  const double = [...names].find(name => Object.hasOwn(params, name))
   if (double !== undefined) throw new BuiltinFailure(`'${double}' is both a step and a parameter`)
   const steps = definition.steps.map(step => {
     const found = resolve({ ...step, ...(step.queue ?? queue) === undefined ? {} : { queue: step.queue ?? queue ?? '' } })
@@ -59,12 +59,12 @@ export function planWorkflow ({ definition, queue, ...parts }: PlanParts, { reso
 }
 
 interface StepScope {
-  names: readonly string[]
+  names: ReadonlySet<string>
   params: Record<string, unknown>
 }
 
 function needsOf ({ name, needs, arguments: args }: { name: string, needs: string[], arguments: unknown }, scope: StepScope): string[] {
-  const unknown = needs.find(need => !scope.names.includes(need))
+  const unknown = needs.find(need => !scope.names.has(need))
   if (unknown !== undefined) throw new BuiltinFailure(`step '${name}' depends on '${unknown}', which is no step`)
   return [...new Set([...needs, ...stepsNamed(args, `step '${name}': arguments`, scope) ?? []])]
 }
@@ -74,11 +74,11 @@ function stepsNamed (value: unknown, at: string, { names, params }: StepScope): 
   if (value === undefined) return undefined
   try {
     const placeholders = namesIn(value, at)
-    const unknown = placeholders.find(({ name }) => !names.includes(name) && !Object.hasOwn(params, name))
+    const unknown = placeholders.find(({ name }) => !names.has(name) && !Object.hasOwn(params, name))
     if (unknown !== undefined) {
-      throw new PlaceholderError(`${unknown.at}: '${unknown.text}' names no parameter (${list(Object.keys(params))}) and no step (${list(names)})`)
+      throw new PlaceholderError(`${unknown.at}: '${unknown.text}' names no parameter (${list(Object.keys(params))}) and no step (${list([...names])})`)
     }
-    return placeholders.map(({ name }) => name).filter(name => names.includes(name))
+    return placeholders.map(({ name }) => name).filter(name => names.has(name))
   } catch (error) {
     throw error instanceof PlaceholderError ? new BuiltinFailure(error.message) : error
   }

@@ -1,14 +1,14 @@
 import { isRecord, readJson, readWhole, withNumbers, writeJson } from '@toolyard/contract/terms'
-import type { ThreadAnswer } from '@toolyard/runtime/threads'
+import { bufferOf, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { PlaceholderError, substitute } from './placeholders.ts'
 
-/** A value with placeholders, and what replaces them: JSON texts, which are handed to a thread quickly. */
+/** A value with placeholders, and what replaces them: JSON texts, and such as bytes that are shared with a thread, not copied. */
 export interface SubstitutionTask {
   value: string
   params: string
   /** By the name of their step. */
-  outputs: Array<[string, string]>
+  outputs: Array<[string, Uint8Array]>
   at: string
   /** Absent: any number. */
   maxParts?: number
@@ -27,7 +27,7 @@ function recordOf (value: unknown): Record<string, unknown> {
 export function substituted ({ value, params, outputs, at, maxParts = Infinity }: SubstitutionTask): string {
   const scope = {
     params: withNumbers(recordOf(readJson(params))),
-    outputs: new Map(outputs.map(([name, json]): [string, unknown] => [name, withNumbers(readWhole(json))]))
+    outputs: new Map(outputs.map(([name, json]): [string, unknown] => [name, withNumbers(readWhole(bufferOf(json).toString()))]))
   }
   try {
     return writeJson(substitute(readWhole(value), scope, at, maxParts))

@@ -1,6 +1,7 @@
 import { writeJson } from '@toolyard/contract/terms'
 import { steadyMs, type Threads } from '@toolyard/runtime/threads'
 import type { StepProgress } from '../../run/steps.ts'
+import { BuiltinFailure } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { namesIn } from './placeholders.ts'
 import { substituted, type SubstitutionTask } from './substitution-task.ts'
@@ -9,6 +10,8 @@ import { substituted, type SubstitutionTask } from './substitution-task.ts'
 const shortWork = 65_536
 /** How long that may take, in milliseconds: a last resort. */
 const maxMs = 30_000
+/** Of outputs of steps that are kept for one run of a workflow, and that one value may name: what a worker's memory bears many times. */
+const mostBytes = 33_554_432
 
 interface SubstitutionHost {
   params: Readonly<Record<string, unknown>>
@@ -26,32 +29,56 @@ interface SubstitutionHost {
  */
 export type Substitution = (value: unknown, at: string, maxParts?: number) => Promise<string>
 
-/** Makes the function that replaces placeholders by parameters and outputs of steps; each output is read once. */
+/** Makes the function that replaces placeholders by parameters and outputs of steps; outputs are read once, as far as they are kept. */
 export function createSubstitution ({ params, progress: { byName }, threads, signal, owner }: SubstitutionHost): Substitution {
-  const outputsByStep = new Map<string, Promise<string>>()
+  const kept = new Map<string, Uint8Array>()
+  let keptBytes = 0
   const paramsJson = writeJson(params)
 
-  async function outputsOf (names: ReadonlySet<string>): Promise<Array<[string, string]>> {
-    return await Promise.all([...names].flatMap(name => {
+  function keep (name: string, output: Uint8Array): void {
+    if (kept.has(name)) return
+    if (keptBytes + output.length > mostBytes) {
+      kept.clear()
+      keptBytes = 0
+    }
+    kept.set(name, output)
+    keptBytes += output.length
+  }
+
+  /** One after the other: a hundred steps may have a megabyte each. */
+  async function outputsOf (names: ReadonlySet<string>, at: string): Promise<Array<[string, Uint8Array]>> {
+    const outputs: Array<[string, Uint8Array]> = []
+    let bytes = 0
+    for (const name of names) {
       const step = byName.get(name)
-      if (step?.state !== 'succeeded') return []
-      const output = outputsByStep.get(name) ?? step.output()
-      outputsByStep.set(name, output)
-      return [output.then((json): [string, string] => [name, json])]
-    }))
+      if (step?.state !== 'succeeded') continue
+      const output = kept.get(name) ?? sharedBytes(await step.output())
+      bytes += output.length
+      if (bytes > mostBytes && outputs.length > 0) throw new BuiltinFailure(`${at}: the outputs of the steps that its placeholders name have more than ${mostBytes} bytes together`)
+      keep(name, output)
+      outputs.push([name, output])
+    }
+    return outputs
   }
 
   return async (value, at, maxParts) => {
     const names = namesIn(value, '').map(({ name }) => name)
-    const outputs = await outputsOf(new Set(names))
+    const outputs = await outputsOf(new Set(names), at)
     const task: SubstitutionTask = {
       value: writeJson(value), params: paramsJson, outputs, at, ...maxParts === undefined ? {} : { maxParts }
     }
-    const chars = names.length * outputs.reduce((sum, [, json]) => sum + json.length, paramsJson.length)
+    const chars = names.length * outputs.reduce((sum, [, output]) => sum + output.length, paramsJson.length)
     if (chars <= shortWork) return substituted(task)
     return await runInThread<string>(threads, { kind: 'substitution', task }, { until: steadyMs() + maxMs, owner, signal }, {
       time: `${at}: replacing its placeholders takes too long`,
       memory: `${at}: replacing its placeholders takes too much memory`
     })
   }
+}
+
+/** A thread reads them where they are: to copy a hundred megabytes takes a tenth of a second. */
+function sharedBytes (json: string): Uint8Array {
+  const bytes = Buffer.from(new SharedArrayBuffer(Buffer.byteLength(json)))
+  bytes.write(json)
+  return bytes
 }
