@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { reach, submit } from '../jobs/submission.ts'
+import { post, reach, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
 import { leastPrivileges } from '../support/redis-acl.ts'
+import type { Cleanup } from '../support/cleanup.ts'
 import { startRedisProcess } from '../support/redis-process.ts'
 import { makeCertificates } from '../support/certificates.ts'
 import { startProcesses } from '../support/service.ts'
@@ -77,6 +78,30 @@ void t.test('while the user of the service lacks rights, requests are a 503 that
   const texts = [...output.matchAll(/"process":"(\w+)","err":.*?"message":"(.*?)".*"queue":"(.*?)"/g)].map(([, ...parts]) => parts.join(': '))
   t.ok(texts.length > 0)
   t.same(texts.filter((text, at) => texts.indexOf(text) < at), [], 'each is told once')
+})
+
+/** A server that knows a command no more. */
+async function startWithout (t: Cleanup, command: string): ReturnType<typeof startRedisProcess> {
+  return await startRedisProcess(t, {
+    args: async (port, dir) => ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--appendonly', 'yes', '--rename-command', command, '']
+  })
+}
+
+void t.test('a Redis that may not be asked for the time is refused at the start, in words that say so', async t => {
+  const server = await startRedisProcess(t)
+  await server.client.call('ACL', 'SETUSER', ...leastPrivileges('a secret').filter(rule => rule !== '+time'))
+  const renamed = await startWithout(t, 'time')
+  for (const place of [`toolyard:a%20secret@127.0.0.1:${server.port}`, `127.0.0.1:${renamed.port}`]) {
+    const starting = startProcesses(t, { REDIS_URL: `redis://${place}` }, { workers: 0 })
+    await t.rejects(starting, /ended with 1:[\s\S]*refuses to work on this Redis[\s\S]*may not use TIME.*docs\/redis\.md/, place)
+  }
+})
+
+void t.test('a request that needs a command which Redis does not know is a 503 that says so', async t => {
+  const server = await startWithout(t, 'publish')
+  const { client } = await startProcesses(t, { REDIS_URL: `redis://127.0.0.1:${server.port}` }, { workers: 0 })
+  const answer = await post(client, { type: 'data.file_read', input: { path: 'README.md' } })
+  t.match(answer, { status: 503, body: { error: { code: 'UNAVAILABLE', message: /no command of this name \(rename-command\): docs\/redis\.md/ } } })
 })
 
 void t.test('while Redis can\'t save, or lacks replicas, requests and /ready say so, and all goes on when it can', async t => {

@@ -2,6 +2,8 @@ import { asRedisError, connectRedis, mayRedisTakeItLater, RedisUnavailableError 
 import fc from 'fast-check'
 import { readdir, readFile } from 'node:fs/promises'
 import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { startRedisProcess } from '../support/redis-process.ts'
 
 t.test('an error of the file system says nothing of Redis', async t => {
   for (const fails of [() => readFile('/nothing/there'), () => readFile('/'), () => readdir('/dev/null')]) {
@@ -21,7 +23,7 @@ t.test('what a cluster answers while a slot moves from one server to another is 
     'ERR Script attempted to access a non local key in a cluster node script: caf1759b4d236eb774c757497a2e3f10d1a1123c, on @user_script:25.',
     'ERR Error running script (call to f_caf1): @user_script:25: Script attempted to access a non local key in a cluster node'
   ]) t.equal(mayRedisTakeItLater(new Error(message)), true, message)
-  t.equal(mayRedisTakeItLater(new Error("ERR unknown command 'ASKED'")), false)
+  t.equal(mayRedisTakeItLater(new Error("ERR no such value 'ASKED'")), false)
 })
 
 t.test('what the user of the service may not do is taken when it may, and the error says who can change that', async t => {
@@ -37,6 +39,24 @@ t.test('what the user of the service may not do is taken when it may, and the er
     t.type(error, RedisUnavailableError)
     t.match(error.message, /NOPERM.*docs\/redis\.md/)
   }
+  for (const message of ["ERR unknown command 'hset', with args beginning with: 'a' ", 'ERR Unknown Redis command called from script script: caf1, on @user_script:5.']) {
+    t.equal(mayRedisTakeItLater(new Error(message)), true, message)
+    t.match(asRedisError(new Error(message)).message, /knows no command of this name \(rename-command\): docs\/redis\.md/)
+  }
+})
+
+t.test('why a server takes no connection is told, once', async t => {
+  // The test's own connection is all that it takes.
+  const { port } = await startRedisProcess(t, { config: { maxclients: '1' } })
+  const told: string[] = []
+  const redis = connectRedis({ place: { kind: 'server', url: `redis://127.0.0.1:${port}` } }, 'request', ({ message }) => { told.push(message) })
+  t.teardown(() => { redis.disconnect() })
+  const reason = 'it refuses the connection: max number of clients reached'
+  await waitFor('the reason is told', () => told.includes(reason))
+  let tries = 0
+  redis.on('reconnecting', () => { tries++ })
+  await waitFor('it is tried again and again', () => tries >= 5)
+  t.equal(new Set(told).size, told.length, told.join())
 })
 
 t.test('an error of a socket does', async t => {

@@ -18,9 +18,13 @@ export class RedisFullError extends RedisUnavailableError {
   override readonly message = 'Redis is full: it has reached its maxmemory'
 }
 
-/** The user of the service may not do this in Redis, or not all of it: an operator changed its rights. */
+/** The user of the service may not do this in Redis, or not all of it: an operator changed its rights, or took a command away. */
 class RedisDeniedError extends RedisUnavailableError {
-  override readonly message = 'Redis refuses this to the user of the service (NOPERM): docs/redis.md has the rights that it needs'
+  constructor (cause: Error) {
+    super(cause)
+    const refuses = unknownCommand.test(cause.message) ? 'knows no command of this name (rename-command)' : 'refuses this to the user of the service (NOPERM)'
+    this.message = `Redis ${refuses}: docs/redis.md has the rights that it needs`
+  }
 }
 
 /** Redis was sent jobs, or a change of many, and didn't say that it has them, on as many servers as it must: they may exist, and run. */
@@ -58,7 +62,7 @@ export async function whileAvailable<T> (operation: Promise<T>): Promise<T> {
 
 /** The error of a command as what it means: `RedisFullError`, `RedisDeniedError`, `RedisUnavailableError`, or itself. */
 export function asRedisError (error: unknown): Error {
-  if (error instanceof Error && isDenied(error)) return new RedisDeniedError(error)
+  if (isDenied(error)) return new RedisDeniedError(error)
   if (error instanceof Error && isFull(error)) return new RedisFullError(error)
   return isConnectionError(error) ? new RedisUnavailableError(error) : asError(error)
 }
@@ -75,9 +79,13 @@ export function mayRedisTakeItLater (error: unknown): boolean {
   return error instanceof RedisUnavailableError || isFull(error) || isDenied(error) || isConnectionError(error)
 }
 
+/** A command, or one in a script, that `rename-command` took away. */
+const unknownCommand = /(?:^|: -)ERR unknown command|Unknown Redis command called from script/
+
 /** A command, or one in a script, as Redis 6.2 and newer ones say it. */
-function isDenied (error: unknown): boolean {
-  return error instanceof Error && /(?:^|: -)NOPERM\b|The user executing the script can't|ACL failure in script/.test(error.message)
+export function isDenied (error: unknown): error is Error {
+  if (!(error instanceof Error)) return false
+  return /(?:^|: -)NOPERM\b|The user executing the script can't|ACL failure in script/.test(error.message) || unknownCommand.test(error.message)
 }
 
 function isFull (error: unknown): boolean {

@@ -1,9 +1,8 @@
 import type { Redis as Server } from 'ioredis'
 import type { Logger } from '@toolyard/runtime'
-import { asError } from '@toolyard/contract/terms'
 import { writableServers, type Redis } from '../connection.ts'
 import { isRecent, oldestVersion } from '../server/find-server.ts'
-import { whileAvailable } from '../unavailable.ts'
+import { isDenied, whileAvailable } from '../unavailable.ts'
 
 /** The Redis that a connection leads to. */
 export interface RedisReport {
@@ -35,14 +34,8 @@ export function reportRedis ({ version, unsafe, doubtful }: RedisReport, logger:
 }
 
 async function checkServer (server: Server): Promise<RedisReport> {
-  let info: string
-  try {
-    info = await server.info()
-  } catch (error) {
-    if (!/^NOPERM/.test(asError(error).message)) throw error
-    return { version: 'unknown', unsafe: [], doubtful: ['its settings are unknown: this user may not use INFO'] }
-  }
-  const field = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info)?.[1]
+  const [info, time] = await Promise.all([unlessDenied(server.info()), unlessDenied(server.time())])
+  const field = (name: string): string | undefined => new RegExp(`^${name}:(\\S+)`, 'm').exec(info ?? '')?.[1]
   const valkey = field('valkey_version')
   const version = field('redis_version') ?? 'unknown'
   const policy = field('maxmemory_policy')
@@ -50,21 +43,20 @@ async function checkServer (server: Server): Promise<RedisReport> {
     version: valkey === undefined ? version : `valkey ${valkey}`,
     unsafe: [
       ...version !== 'unknown' && !isRecent(version) ? [`version ${version} is too old: ${oldestVersion} is the oldest that works`] : [],
-      ...policy === undefined || policy === 'noeviction' ? [] : [`maxmemory-policy is ${policy}: Redis drops jobs when its memory is full; set it to noeviction`]
+      ...policy === undefined || policy === 'noeviction' ? [] : [`maxmemory-policy is ${policy}: Redis drops jobs when its memory is full; set it to noeviction`],
+      ...time === undefined ? ['this user may not use TIME, by which all machines go: docs/redis.md has the rights that it needs'] : []
     ],
     doubtful: [
-      ...field('aof_enabled') === '0' ? ['no append-only file: acknowledged jobs are lost when Redis crashes; set appendonly to yes'] : [],
-      ...await tellsTime(server) ? [] : ['its clock is unknown: this user may not use TIME; the clocks of all machines must be alike then']
+      ...info === undefined ? ['its settings are unknown: this user may not use INFO'] : [],
+      ...field('aof_enabled') === '0' ? ['no append-only file: acknowledged jobs are lost when Redis crashes; set appendonly to yes'] : []
     ]
   }
 }
 
-async function tellsTime (server: Server): Promise<boolean> {
-  try {
-    await server.time()
-    return true
-  } catch (error) {
-    if (!/^NOPERM/.test(asError(error).message)) throw error
-    return false
-  }
+/** What Redis answers; undefined where the user of the service may not ask. */
+async function unlessDenied<T> (answer: Promise<T>): Promise<T | undefined> {
+  return await answer.catch((error: unknown) => {
+    if (isDenied(error)) return undefined
+    throw error
+  })
 }
