@@ -51,16 +51,16 @@ const againMs = 100
 /**
  * Opens one connection; it connects in the background and reconnects for ever.
  *
- * @param onError gets connection errors; the same error in a row is reported once.
+ * @param onError gets connection errors, each once until the connection stands.
  */
 export function connectRedis (
   target: RedisTarget, role: ConnectionRole, onError: (error: Error) => void, lookup: LookupFunction = systemLookup
 ): Redis {
   const redis = open(target, role, lookup)
-  let reported: string | undefined
+  const reported = new Set<string>()
   const report = (error: Error): void => {
-    if (error.message !== reported) onError(error)
-    reported = error.message
+    if (!reported.has(error.message)) onError(error)
+    reported.add(error.message)
   }
   redis.on('error', report)
   if (role === 'subscriber') keepSubscribed(redis, report)
@@ -68,15 +68,28 @@ export function connectRedis (
   leaveSilentServers(redis, writableServers)
   if (target.place.kind === 'sentinels' && redis instanceof ioredis.Redis) followSentinels(redis, target.place, target.tls)
   noteReconnects(redis)
-  redis.on('ready', () => { reported = undefined })
-  if (redis instanceof ioredis.Cluster) redis.on('+node', allowListeners)
-  else allowListeners(redis)
+  redis.on('ready', () => { reported.clear() })
+  const attend = (server: Server): void => {
+    server.on('connect', () => {
+      // When a server refuses many commands at once, ioredis ends the connection for each of them, and adds a listener each time.
+      server.stream.setMaxListeners(0)
+      hearRefusal(server.stream, report)
+    })
+  }
+  if (redis instanceof ioredis.Cluster) redis.on('+node', attend)
+  else attend(redis)
   return redis
 }
 
-/** When a server refuses many commands at once, ioredis ends the connection for each of them, and adds a listener each time. */
-function allowListeners (server: Server): void {
-  server.on('connect', () => { server.stream.setMaxListeners(0) })
+/** What a server says to a connection that it takes none of: it has as many as it may, or protects itself from other machines. */
+const refusalOfConnection = /^-(?:ERR |DENIED )?(max number of clients.*|Redis is running in protected mode[^.]*)/
+
+/** Reports why a server ends a connection at once. ioredis takes that for the answer to its first command, in which it has no interest. */
+function hearRefusal (stream: Server['stream'], report: (error: Error) => void): void {
+  stream.once('data', (first: Buffer) => {
+    const [, reason] = refusalOfConnection.exec(first.toString('latin1', 0, 200)) ?? []
+    if (reason !== undefined) report(new Error(`it refuses the connection: ${reason.trim()}`))
+  })
 }
 
 /** Waits until a connection stands, at most `ms`; whether it does. */
