@@ -4,10 +4,26 @@ import { injectService } from '../support/injected.ts'
 
 t.setTimeout(120_000)
 
-const png = (bytes: number): string => Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(bytes - 8, 7)]).toString('base64')
-const jpeg = Buffer.from('ffd8ffe000104a464946', 'hex').toString('base64')
+const base64 = (hex: string, bytes = 0): string => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(bytes, 7)]).toString('base64')
+/** As many bytes, and pixels of a side in hexadecimal: as the header says. */
+const png = (bytes: number, side = '00000040'): string => base64(`89504e470d0a1a0a0000000d4948445200000040${side}`, bytes - 24)
+const jpeg = base64('ffd8ffe00004ffffffffffe10005ffc000ffc0000b0800200040010100')
 const image = (data: string, mimeType = 'image/png'): object => ({ type: 'image', mimeType, data })
 const page = { type: 'text', text: 'A page.' }
+/** An image of each form with a side of so many pixels, the other one has 16. */
+function sides (pixels: number): object[] {
+  const big = pixels.toString(16).padStart(4, '0')
+  const little = (value: number, bytes: number): string => Buffer.from(value.toString(16).padStart(2 * bytes, '0'), 'hex').reverse().toString('hex')
+  const webp = (form: string, rest: string): string => base64(`524946460000000057454250${Buffer.from(form).toString('hex')}00000000${rest}`)
+  return [
+    png(60, `0000${big}`),
+    base64(`ffd8ffc2000b08${big}0010010100`),
+    base64(`474946383961${little(pixels, 2)}1000`),
+    webp('VP8 ', `0000009d012a${little(pixels, 2)}1000`),
+    webp('VP8X', `00000000${little(pixels - 1, 3)}0f0000`),
+    webp('VP8L', `2f${little(pixels - 1 + (15 << 14), 4)}`)
+  ].map(data => image(data))
+}
 const tiny = png(60)
 const large = png(300_000)
 const outputs = {
@@ -21,6 +37,10 @@ const outputs = {
   long: { content: [image(tiny), { type: 'text', text: 'x'.repeat(20_000) }] },
   read: { content: [image(large), image('left'), page, { type: 'text', text: Array.from({ length: 3_000 }, (_, line) => `line ${line}`).join(' ') }] },
   edge: { content: [{ type: 'text', text: 'x'.repeat(11_907) }, image(large)] },
+  tall: { content: [image(png(60, '00001f41')), page] },
+  // At the bound, and beyond it; no pixels, and a header that ends.
+  sides: { content: [...sides(8_000), ...sides(8_001)] },
+  none: { content: [image(png(60, '00000000')), image(base64('89504e470d0a1a0a0000000d')), image(base64('ffd8ffe00004ffff')), image(base64('474946383961'))] },
   parts: { content: Array.from({ length: 40_000 }, () => ({})) },
   structure: { pages: 1, content: [image(tiny)] },
   other: { content: 'text', image: image(tiny) }
@@ -77,6 +97,15 @@ t.test('a call shows eight images and none of more than a megabyte', async t => 
   t.equal(many?.images.length, 8)
   t.match(many?.text, /shown as an image: 67 bytes.*left out: 68 bytes/)
   t.same(huge?.images, [])
+})
+
+t.test('an image with more pixels than a provider takes is left out: it would refuse the conversation from then on', async t => {
+  const { told: [tall, sides, none] } = await tell(['tall', 'sides', 'none'])
+  t.same(tall?.images, [])
+  t.same(JSON.parse(tall?.text ?? ''), { ok: true, result: { content: [image('left out: 60 bytes, 64 x 8001 pixels'), page] } })
+  t.same(sides?.images.map(shown => shown.split(':')[0]), ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/webp', 'image/webp'])
+  t.match(sides?.text, /"left out: \d+ bytes, 16 x 8001 pixels".*"left out: \d+ bytes, 8001 x 16 pixels"/)
+  t.same(none?.images, [])
 })
 
 t.test('an output with images has 2 MiB at most, and those of a batch 6 MiB', async t => {

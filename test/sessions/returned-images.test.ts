@@ -36,6 +36,9 @@ async function prepare (output: unknown): Promise<{ id: string, dir: string }> {
   writeFileSync(join(dir, 'chart.png'), png)
   writeFileSync(join(dir, 'table.csv'), '1,2\n')
   writeFileSync(join(dir, 'large.png'), Buffer.concat([png, Buffer.alloc(1_048_576)]))
+  const tall = Buffer.from(png)
+  tall.writeUInt32BE(8_001, 20)
+  writeFileSync(join(dir, 'tall.png'), tall)
   writeFileSync(join(dir, 'output'), JSON.stringify(output))
   return { id, dir }
 }
@@ -129,10 +132,10 @@ t.test('a tool that may not read files tells nothing of those that it names', as
   }
 })
 
-t.test('an image that is too large, or no file of an image, stays a reference', async t => {
-  const { id } = await prepare([{ $file: 'large.png' }, { $file: 'table.csv' }])
+t.test('an image of too many bytes or pixels, or no file of an image, stays a reference', async t => {
+  const { id } = await prepare([{ $file: 'large.png' }, { $file: 'tall.png' }, { $file: 'table.csv' }])
   const [answer] = (await invoke(id, { output: [responsesCall] })).messages ?? []
-  t.match(answer, { output: /"\$file":"large.png"/ })
+  t.match(answer, { output: /"\$file":"large.png".*"\$file":"tall.png"/ })
 })
 
 t.test('a message leaves out an image that was changed since: the model would see what the tool did not return', async t => {

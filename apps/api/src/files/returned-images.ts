@@ -3,7 +3,8 @@ import { isRecord } from '@toolyard/contract'
 import { atPlace, openFile, readFully } from '@toolyard/workspace'
 import type { Principal } from '../access/principal.ts'
 import type { AnswerRoom } from '../plugins/load/unsent-answers.ts'
-import { imageTypes, mostImages, type ShownImage } from '../outputs/shown-images.ts'
+import { sizeOfImage } from '../outputs/image-size.ts'
+import { imageTypes, isOfSize, mostImages, type ShownImage } from '../outputs/shown-images.ts'
 import type { FileSpace } from './file-space.ts'
 import { noSuchFile } from './file-error.ts'
 import type { SessionFiles } from './session-files.ts'
@@ -65,7 +66,7 @@ async function readAll (
   return images
 }
 
-/** Undefined for a file that isn't any more what was returned. */
+/** Undefined for a file that isn't any more what was returned, or has more pixels than models take. */
 async function readOne (
   space: FileSpace, { path, type, size, sha256 }: Reference, room: AnswerRoom | undefined
 ): Promise<ShownImage | undefined> {
@@ -75,7 +76,8 @@ async function readOne (
     try {
       room?.take(size)
       const bytes = await readFully(handle, 0, size)
-      return createHash('sha256').update(bytes).digest('hex') === sha256 ? { type, data: bytes.toString('base64') } : undefined
+      if (createHash('sha256').update(bytes).digest('hex') !== sha256 || !isOfSize(sizeOfImage(bytes, type))) return undefined
+      return { type, data: bytes.toString('base64') }
     } finally {
       handle.close()
     }
