@@ -162,6 +162,18 @@ t.test('the Skills extension lists each skill with all of its files and their di
   t.match((await ask('skills/get', { uri: 'skill://none/SKILL.md' })).error, { code: -32602 })
 })
 
+t.test('a file of a skill that was changed has another digest in the next list', async t => {
+  const digest = async (): Promise<unknown> => {
+    const { result } = await ask('skills/get', { uri: 'skill://printing/SKILL.md' })
+    const { resources } = result?.['skill'] as unknown as { resources: Array<{ uri: string, digest: string }> }
+    return resources.find(({ uri }) => uri.endsWith('/run.sh'))?.digest
+  }
+  const before = await digest()
+  t.equal(await digest(), before)
+  await writeFile(join(dir, 'skills/printing/scripts/deep/run.sh'), 'echo ran\n')
+  t.equal(await digest(), `sha256:${createHash('sha256').update('echo ran\n').digest('hex')}`)
+})
+
 t.test('directories of skills and of the workspace are read level by level', async t => {
   t.match((await ask('resources/directory/read', { uri: 'skill://printing' })).result?.['resources'], [
     { uri: 'skill://printing/SKILL.md' }, { uri: 'skill://printing/picture.png' }, { uri: 'skill://printing/references', mimeType: 'inode/directory' }, { uri: 'skill://printing/scripts', mimeType: 'inode/directory' }

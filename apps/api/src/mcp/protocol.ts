@@ -6,7 +6,6 @@ import {
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
 import { setImmediate as turn } from 'node:timers/promises'
-import type { Skill } from '@toolyard/manifests'
 import type { FastifyBaseLogger } from 'fastify'
 import { Answerer } from '../invocation/answerer.ts'
 import { toHttpError } from '../plugins/errors.ts'
@@ -17,6 +16,7 @@ import type { Message } from './message.ts'
 import { offerCacheHints, offerCapabilities, serveOffers, skillsExtension, type OfferParts } from './offers/offers.ts'
 import { described, rpcCodes } from './call/rpc-error.ts'
 import { changeSession } from './call/session-change.ts'
+import { SkillListings } from './offers/skill-listings.ts'
 import { SkillResources } from './offers/skills.ts'
 import { serveTasks, tasksExtension } from './call/tasks.ts'
 import { callTool } from './call/tool-call.ts'
@@ -61,9 +61,9 @@ export class Protocol {
   readonly #handlers: { stream: McpHttpHandler, other: McpHttpHandler }
 
   constructor (parts: Omit<McpParts, 'answerer'>, log: FastifyBaseLogger) {
-    const told = new WeakSet<Skill>()
-    const skills = (visible: readonly Skill[]): SkillResources => new SkillResources(visible, log, told)
-    this.#parts = { ...parts, answerer: new Answerer(parts.approvals), skills }
+    const listings = new SkillListings(log)
+    const answerer = new Answerer(parts.approvals)
+    this.#parts = { ...parts, answerer, skills: (visible, room) => new SkillResources(visible, listings, room) }
     const handler = (responseMode: 'auto' | 'sse'): McpHttpHandler => createMcpHandler(({ requestInfo }) => this.#server(requestInfo, 'modern'), {
       legacy: 'reject',
       responseMode,
@@ -120,8 +120,9 @@ export class Protocol {
     }, name => parts.lists.for(exchange.principal).byName.get(name)?.inputSchema)
     const { server } = product
     server.setRequestHandler('tools/list', ({ params }) => guarded(exchange, async () => {
+      const page = (): object => parts.lists.page(exchange.principal, params?.cursor)
       // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The SDK's type of a tool has more than it sends.
-      return parts.lists.page(exchange.principal, params?.cursor) as never
+      return await parts.catalog.inTurn(exchange.principal, exchange.gone, page) as never
     }))
     server.setRequestHandler('tools/call', (message, context) => guarded(exchange, () => callTool(message, context, exchange, parts)))
     server.setRequestHandler('logging/setLevel', ({ params }) => guarded(exchange, async () => {

@@ -13,7 +13,7 @@ import { decodeOutput, decodeSettlement, sandboxOfFailure, settlementFields } fr
 import { recordFields, summaryOf } from './job-summary.ts'
 import { readSteps, type FoundSteps } from './job-steps.ts'
 import { readOptions } from '../record/new-job.ts'
-import { readRecord } from './job-record.ts'
+import { readRecord, readStage, type JobStage } from './job-record.ts'
 import { listHeld, type HeldCall, type ListedCall } from './held-calls.ts'
 
 export interface ReadJob {
@@ -153,6 +153,11 @@ export class JobReader {
   /** What a list shows of held calls. @throws RedisUnavailableError */
   async listHeld (jobs: readonly JobSummary[]): Promise<ListedCall[]> {
     return await listHeld(this.#parts.redis, jobs)
+  }
+
+  /** How far a job of a queue that is known is, for any number who wait for it. @throws RedisUnavailableError */
+  async stage (queue: string, jobId: string): Promise<JobStage> {
+    return await readStage(this.#parts.redis, queue, jobId)
   }
 
   /**

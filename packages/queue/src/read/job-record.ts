@@ -1,5 +1,6 @@
 import { fromRedis, jobKey, whileAvailable, type Redis } from '@toolyard/store'
-import { questionField } from '../record/question.ts'
+import { approvalField, decodeApproval, isHeld } from '../record/approval.ts'
+import { askedField, decodeAsked, questionField } from '../record/question.ts'
 import { recordFields } from './job-summary.ts'
 import { smallBytes, type LargeReads } from './large-reads.ts'
 
@@ -20,4 +21,18 @@ export async function readRecord (
   const found = fromRedis<Array<string | null> | number>(await whileAvailable(redis.eval(recordScript, 1, key, smallBytes, ...fields)))
   if (typeof found !== 'number') return found
   return await reads.read({ queue, id }, found, async () => await whileAvailable(redis.hmget(key, ...fields)))
+}
+
+/** How far a job is, and what it waits for: the numbers of its open questions, or since when it is held, in milliseconds. */
+export type JobStage = { kind: 'missing' | 'over' | 'goes on' } | { kind: 'asks', numbers: readonly number[] } | { kind: 'held', since: number }
+
+/** None of the fields is large, whatever arguments, questions or output the job has. @throws RedisUnavailableError */
+export async function readStage (redis: Redis, queue: string, jobId: string): Promise<JobStage> {
+  const fields = ['timestamp', 'finishedOn', 'cancelled', 'opts', approvalField, askedField] as const
+  const [timestamp, finishedOn, mark, options, approval, asked] = await whileAvailable(redis.hmget(jobKey(queue, jobId), ...fields))
+  if (timestamp == null) return { kind: 'missing' }
+  if (finishedOn !== null || mark !== null) return { kind: 'over' }
+  if (isHeld(options, approval)) return { kind: 'held', since: decodeApproval(approval)?.heldAt ?? Number(timestamp) }
+  const question = decodeAsked(asked)
+  return question?.state === 'asked' ? { kind: 'asks', numbers: question.open ?? [question.number] } : { kind: 'goes on' }
 }

@@ -1,17 +1,22 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
+import { constants, type BigIntStats } from 'node:fs'
 import { open, opendir, realpath, type FileHandle } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 
-/** Bounds of the Skills extension: clients need not take more. */
-const most = { files: 512, bytes: 16 * 1024 * 1024, levels: 16 }
+/** Bounds of the Skills extension: clients need not take more. Directories that hold nothing take time as well. */
+const most = { files: 512, directories: 512, bytes: 16 * 1024 * 1024, levels: 16 }
 
 /** A file of a skill: its path from the skill's directory, parts joined by `/`. */
 interface SkillFile {
   path: string
   size: number
+}
+
+export interface DigestedFile extends SkillFile {
   /** SHA-256, in lower case hex. */
   digest: string
+  /** Another one when the file was changed. */
+  state: string
 }
 
 interface SkillChild {
@@ -25,15 +30,44 @@ interface SkillChild {
  * @throws an Error that says why the skill can't be published: it is larger than clients take, or can't be read.
  */
 export async function skillFiles (directory: string): Promise<SkillFile[]> {
-  const paths = await pathsIn(directory, '')
-  const files: SkillFile[] = []
+  return await filesOf(directory, async (path, { size }) => ({ path, size: Number(size) }))
+}
+
+/**
+ * The same with their digests.
+ *
+ * @param known those of the last time, by path, which are not read again unless they were changed; it has those of this time then
+ * @throws as `skillFiles`
+ */
+export async function digestedSkillFiles (directory: string, known: Map<string, DigestedFile>): Promise<DigestedFile[]> {
+  const files = await filesOf(directory, async (path, { ino, size, ctimeNs }, handle) => {
+    // As for manifests: only the time of the last change can't be set.
+    const state = `${ino}:${size}:${ctimeNs}`
+    const before = known.get(path)
+    if (before?.state === state) return before
+    const digested = await digestOf(handle)
+    return digested && { path, state, ...digested }
+  })
+  known.clear()
+  for (const file of files) known.set(file.path, file)
+  return files
+}
+
+async function filesOf<File extends SkillFile> (
+  directory: string, look: (path: string, stats: BigIntStats, handle: FileHandle) => Promise<File | undefined>
+): Promise<File[]> {
+  const paths = await pathsIn(directory, '', { directories: 0 })
+  const files: File[] = []
   let bytes = 0
   for (const path of paths.sort()) {
-    const digested = await withSkillFile(directory, path, digestOf)
-    if (digested === undefined) continue
-    bytes += digested.size
+    const file = await withSkillFile(directory, path, async handle => {
+      const stats = await handle.stat({ bigint: true })
+      return stats.size > most.bytes ? undefined : await look(path, stats, handle)
+    })
+    if (file === undefined) continue
+    bytes += file.size
     if (bytes > most.bytes) throw new Error(`has more than ${most.bytes} bytes`)
-    files.push({ path, ...digested })
+    files.push(file)
   }
   return files
 }
@@ -63,10 +97,11 @@ export async function skillChildren (directory: string, path: string): Promise<S
  */
 export async function readSkillFile (directory: string, path: string, refuse: (bytes: number) => void): Promise<Buffer | undefined> {
   return await withSkillFile(directory, path, async handle => {
-    refuse((await handle.stat()).size)
-    const content = await handle.readFile()
-    refuse(content.length)
-    return content
+    const { size } = await handle.stat()
+    refuse(size)
+    // No more than that, also of one that grows.
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0)
+    return buffer.subarray(0, bytesRead)
   })
 }
 
@@ -92,7 +127,6 @@ async function withSkillFile<T> (directory: string, path: string, use: (handle: 
 
 /** Piece by piece: the digest of a large file at once would hold up the process. Undefined for one that no skill may have. */
 async function digestOf (handle: FileHandle): Promise<{ size: number, digest: string } | undefined> {
-  if ((await handle.stat()).size > most.bytes) return undefined
   const hash = createHash('sha256')
   let size = 0
   for await (const piece of handle.createReadStream({ autoClose: false, end: most.bytes })) {
@@ -103,13 +137,15 @@ async function digestOf (handle: FileHandle): Promise<{ size: number, digest: st
   return size > most.bytes ? undefined : { size, digest: hash.digest('hex') }
 }
 
-async function pathsIn (directory: string, path: string): Promise<string[]> {
+async function pathsIn (directory: string, path: string, count: { directories: number }): Promise<string[]> {
+  count.directories += 1
+  if (count.directories > most.directories) throw new Error(`has more than ${most.directories} directories`)
   const children = await skillChildren(directory, path) ?? []
   const paths: string[] = []
   for (const { name, isDirectory } of children) {
     const child = path === '' ? name : `${path}/${name}`
     if (child.split('/').length > most.levels) throw new Error(`has more than ${most.levels} levels of directories`)
-    paths.push(...isDirectory ? await pathsIn(directory, child) : [child])
+    paths.push(...isDirectory ? await pathsIn(directory, child, count) : [child])
     if (paths.length > most.files) throw new Error(`has more than ${most.files} files`)
   }
   return paths

@@ -1,4 +1,5 @@
 import { askedAtOnce, type AskedQuestion, type JobView } from '@toolyard/contract'
+import type { JobStage } from '@toolyard/queue'
 import { inputRequired } from '@modelcontextprotocol/server'
 import type { ClientForms } from './client-forms.ts'
 import { questionRequest, type ClientRequest } from './forms.ts'
@@ -15,9 +16,9 @@ export function pauseOf ({ status, question, approval }: Pick<JobView, 'status' 
   return { marks: [`h${Date.parse(approval.held_at)}`], kind: 'held', reason: approval.changed ?? approval.reason ?? undefined }
 }
 
-/** Tells whether a job waits for exactly the same. */
-export function isSamePause (one: Pause, other: Pause | undefined): boolean {
-  return one.marks.join() === other?.marks.join()
+/** The marks of what a job waits for now; none where it waits for nobody. */
+export function marksOf (stage: JobStage): string[] {
+  return stage.kind === 'asks' ? stage.numbers.map(String) : stage.kind === 'held' ? [`h${stage.since}`] : []
 }
 
 /** The client's forms, and the job. */

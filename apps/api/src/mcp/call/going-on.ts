@@ -5,10 +5,10 @@ import type { InputRequiredResult, ServerContext } from '@modelcontextprotocol/s
 import { ownerOfKey } from '../../access/principal.ts'
 import { waitUntil } from '../../invocation/batch/job-wait.ts'
 import { disconnected } from '../../plugins/abandoned.ts'
-import { findJob } from '../../routes/jobs/found-job.ts'
+import { findJob, findWaited } from '../../routes/jobs/found-job.ts'
 import { formsOf, noForms, type ClientForms } from '../asking/client-forms.ts'
 import { elicit, type AskedClient, type Elicitation } from '../asking/elicit.ts'
-import { isSamePause, pauseOf, requestsOf, type OpenRequest, type Pause } from '../asking/pause.ts'
+import { marksOf, pauseOf, requestsOf, type OpenRequest, type Pause } from '../asking/pause.ts'
 import { askedOf, handOn, resumedBy } from '../asking/responses.ts'
 import type { Exchange } from './exchange.ts'
 import { isOver } from './tasks.ts'
@@ -82,7 +82,7 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
         const response = await answered(page, job, next, going)
         if (response === null) break
         if (response === undefined) {
-          job = await findJob(parts.jobs, id, exchange.principal)
+          job = await findWaited(parts.jobs, id, exchange.principal)
           continue
         }
         given.push({ ...next, response })
@@ -93,7 +93,7 @@ export async function goOn (first: ReadJob, going: GoingOn): Promise<GoneOn> {
     }
     const next = await nextOf(job, pause, going)
     await page?.complete()
-    job = next ?? await findJob(parts.jobs, id, exchange.principal)
+    job = next ?? await findWaited(parts.jobs, id, exchange.principal)
     if (next === undefined) break
   }
   return { kind: 'job', job: await left(job, going) }
@@ -123,8 +123,8 @@ async function answered (
   const stop = new AbortController()
   const off = onAbort(abandoned, () => { stop.abort() })
   const passed = waitUntil(parts.watch, { queue, jobId }, async () => {
-    const now = await parts.jobs.read(queue, jobId)
-    return now !== undefined && pauseOf(now.view)?.marks.includes(mark) !== true ? true : undefined
+    const stage = await parts.jobs.stage(queue, jobId)
+    return stage.kind === 'missing' || marksOf(stage).includes(mark) ? undefined : true
   }, { waitMs, owner: ownerOfKey(exchange.principal), abandoned: stop.signal })
   try {
     const first = await Promise.race([asking.said, passed.then(() => undefined)])
@@ -141,12 +141,12 @@ async function answered (
 async function nextOf (
   { view: { id: jobId, queue } }: ReadJob, before: Pause | undefined, { exchange, parts, abandoned, waitMs }: GoingOn
 ): Promise<ReadJob | undefined> {
-  return await waitUntil(parts.watch, { queue, jobId }, async () => {
-    const now = await parts.jobs.read(queue, jobId)
-    if (now === undefined) return undefined
-    const pause = pauseOf(now.view)
-    return isOver(now) || (pause !== undefined && !isSamePause(pause, before)) ? now : undefined
+  const isPassed = await waitUntil(parts.watch, { queue, jobId }, async () => {
+    const stage = await parts.jobs.stage(queue, jobId)
+    const marks = marksOf(stage)
+    return stage.kind === 'over' || (marks.length > 0 && marks.join() !== before?.marks.join()) ? true : undefined
   }, { waitMs, owner: ownerOfKey(exchange.principal), abandoned })
+  return isPassed && await findWaited(parts.jobs, jobId, exchange.principal)
 }
 
 /** A client that has left has cancelled its call. One that is held costs nothing, and somebody may be looking at it. */

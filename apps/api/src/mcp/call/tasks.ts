@@ -131,9 +131,13 @@ function pendingOf ({ view: { id: jobId, tool: name, question, approval, status 
 async function resultParts (job: ReadJob, exchange: Exchange, { images, lists }: McpParts): Promise<ResultParts> {
   const { view: { status, session }, result } = job
   const { principal, room } = exchange
-  room.take(result.reduce((sum, { length }) => sum + length, 0))
+  room.take(bytesOf(result))
   const [pictures = []] = await images.read(status === 'succeeded' ? [filesIn(answerOf(job))] : [], { session, principal, room })
   return { images: pictures, written: exchange.written, owner: exchange.owner, cutting: cuttingOf(exchange, lists) }
+}
+
+export function bytesOf (pieces: readonly Buffer[]): number {
+  return pieces.reduce((sum, { length }) => sum + length, 0)
 }
 
 function base ({ view }: ReadJob, status: string, retentionSec: number): Record<string, unknown> {

@@ -13,7 +13,7 @@ import { cuttingOf } from './cutting.ts'
 import { goingOn, goOn, waitMs, type GoneOn } from './going-on.ts'
 import { asksClient, beforeTaskMs, createdTask, isOver, jobResult, knowsTasks } from './tasks.ts'
 import type { McpParts } from './mcp-parts.ts'
-import { findJob } from '../../routes/jobs/found-job.ts'
+import { findWaited } from '../../routes/jobs/found-job.ts'
 
 /**
  * Runs a tool for a client. Who closes the connection of a request of 2026 has cancelled it; a client of 2025 says so, and
@@ -41,7 +41,7 @@ export async function callTool (
       return await jobResult(gone.job, exchange, parts, tool)
     }
     if (resumed !== undefined) {
-      const job = await findJob(parts.jobs, resumed.jobId, exchange.principal)
+      const job = await findWaited(parts.jobs, resumed.jobId, exchange.principal)
       if (job.view.tool !== name && !parts.lists.isService(name)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'requestState is that of another tool')
       notices?.follow(job.view.queue, job.view.id)
       return await resultOf(await goOn(job, going))
@@ -64,12 +64,12 @@ export async function callTool (
     }))
     if (answer.kind === 'failed' && answer.cause !== undefined) exchange.log.error({ err: answer.cause }, 'request failed')
     if (answer.kind === 'pending' && answer.code !== 'TIMEOUT') {
-      const job = await findJob(parts.jobs, answer.jobId, exchange.principal)
+      const job = await findWaited(parts.jobs, answer.jobId, exchange.principal)
       if (answer.code === 'HELD' && knowsTasks(context)) return createdTask(job, forms, exchange, parts)
       if (asksClient(job, forms, exchange)) return await resultOf(await goOn(job, going))
     }
     if (answer.kind === 'pending' && becomesTask) {
-      return createdTask(await findJob(parts.jobs, answer.jobId, exchange.principal), forms, exchange, parts)
+      return createdTask(await findWaited(parts.jobs, answer.jobId, exchange.principal), forms, exchange, parts)
     }
     const { principal, room } = exchange
     const [images = []] = await parts.images.read([filesIn(answer)], { session: place.session, principal, room })

@@ -8,10 +8,11 @@ import { OfferedTool } from './offered-tool.ts'
 import { completions, getPrompt, listPrompts } from './prompts.ts'
 import { isWatchable, listResources, listTemplates, maker, readDirectory, readResource, type Resources } from './resources.ts'
 import type { SkillResources } from './skills.ts'
+import type { AnswerRoom } from '../../plugins/load/unsent-answers.ts'
 import type { McpParts } from '../call/mcp-parts.ts'
 
 export interface OfferParts extends McpParts {
-  skills: (visible: readonly Skill[]) => SkillResources
+  skills: (visible: readonly Skill[], room: AnswerRoom) => SkillResources
 }
 
 /** How long a client may take what it was told for current, in milliseconds. */
@@ -34,39 +35,43 @@ export function serveOffers (
 ): void {
   const publication = parts.catalog.publication(exchange.principal)
   const skills = publication.visibleSkills
-  const book = parts.skills(skills)
+  const book = parts.skills(skills, exchange.room)
+  const inTurn = async <T>(make: () => T): Promise<T> => await parts.catalog.inTurn(exchange.principal, exchange.gone, make)
   const of = (context: ServerContext): Resources => {
     const hasWorkspace = !parts.sessionsRequired || placeOfCall(context, exchange.place).session !== undefined
     const seesWorkspace = hasWorkspace && exchange.principal.role === 'admin'
     return { publication, skills: book, tool: new OfferedTool(context, exchange, parts), seesWorkspace }
   }
 
-  server.setRequestHandler('prompts/list', async ({ params }) => {
+  server.setRequestHandler('prompts/list', ({ params }) => guarded(() => {
     noCursor(params?.cursor)
-    return { prompts: listPrompts(skills, publication) }
-  })
+    return inTurn(() => ({ prompts: listPrompts(skills, publication) }))
+  }))
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: args = {} } }, context) => guarded(() => (
     getPrompt(name, args, { skills, publication, tool: of(context).tool })
   )))
-  server.setRequestHandler('completion/complete', async ({ params: { ref, argument } }) => {
+  server.setRequestHandler('completion/complete', ({ params: { ref, argument } }) => guarded(() => inTurn(() => {
     const tool = ref.type === 'ref/prompt' ? publication.prompts.find(({ name }) => name === ref.name) : maker(ref.uri, publication)
     return { completion: completions(tool, argument.name, argument.value) }
-  })
+  })))
   server.setRequestHandler('resources/list', ({ params }, context) => guarded(() => listResources(params?.cursor, of(context))))
-  server.setRequestHandler('resources/templates/list', async ({ params }, context) => {
+  server.setRequestHandler('resources/templates/list', ({ params }, context) => guarded(() => {
     noCursor(params?.cursor)
-    return { resourceTemplates: listTemplates(of(context)) }
-  })
+    return inTurn(() => ({ resourceTemplates: listTemplates(of(context)) }))
+  }))
   server.setRequestHandler('resources/read', ({ params: { uri } }, context) => guarded(() => readResource(uri, of(context))))
   server.setRequestHandler('resources/directory/read', { params: uriParams }, ({ uri, cursor }, context) => guarded(async () => (
     { ...await readDirectory(uri, cursor, of(context)), ...cache }
   )))
 
-  server.setRequestHandler('skills/list', { params: cursorParams }, ({ cursor }) => guarded(async () => ({ ...await book.entries(cursor), ...cache })))
+  server.setRequestHandler('skills/list', { params: cursorParams }, ({ cursor }) => guarded(async () => {
+    const entries = await book.entries(cursor)
+    return await inTurn(() => ({ ...entries, ...cache }))
+  }))
   server.setRequestHandler('skills/get', { params: uriParams }, ({ uri }) => guarded(async () => {
     const skill = await book.entry(uri)
     if (skill === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such skill', { uri })
-    return { skill, ...cache }
+    return await inTurn(() => ({ skill, ...cache }))
   }))
 
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }, context) => guarded(async () => {

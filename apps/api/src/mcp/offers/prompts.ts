@@ -24,11 +24,11 @@ export async function getPrompt (
   name: string, args: Record<string, string>, offered: { skills: readonly Skill[], publication: Publication, tool: OfferedTool }
 ): Promise<GetPromptResult | InputRequiredResult> {
   const skill = offered.skills.find(skill => skill.name === name)
-  if (skill !== undefined) return { description: skill.description, messages: [message(withArguments(skill, args['arguments']))] }
+  if (skill !== undefined) return await offered.tool.inTurn(() => ({ description: skill.description, messages: [message(withArguments(skill, args['arguments']))] }))
   const prompt = offered.publication.prompts.find(prompt => prompt.name === name)
   if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 200)}`)
   const made = await offered.tool.run(name, args)
-  return made.kind === 'asked' ? made.result : { description: prompt.description, ...promptOf(made.output) }
+  return made.kind === 'asked' ? made.result : await offered.tool.inTurn(() => ({ description: prompt.description, ...promptOf(made.read()) }))
 }
 
 /** What authors of skills write for the words that a person puts behind the name of one, or for one of these words. */
@@ -56,7 +56,8 @@ export function completions (
 ): { values: string[], total: number, hasMore: boolean } {
   const schema = tool === undefined ? undefined : propertiesOf(tool)[argument]
   const listed = isRecord(schema) && Array.isArray(schema['enum']) ? schema['enum'] : []
-  const fit = listed.filter(value => typeof value === 'string').filter(value => value.toLowerCase().startsWith(typed.toLowerCase()))
+  const begin = typed.toLowerCase()
+  const fit = listed.filter(value => typeof value === 'string').filter(value => value.toLowerCase().startsWith(begin))
   return { values: fit.slice(0, mostValues), total: fit.length, hasMore: fit.length > mostValues }
 }
 
@@ -77,9 +78,10 @@ function message (text: string): GetPromptResult['messages'][number] {
 
 function argumentsOf (tool: Tool): NonNullable<Prompt['arguments']> {
   const { required } = tool.parameters
+  const needed = new Set(Array.isArray(required) ? required : [])
   return Object.entries(propertiesOf(tool)).map(([name, schema]) => {
     const description = isRecord(schema) ? schema['description'] : undefined
-    return { name, ...typeof description === 'string' && { description }, required: Array.isArray(required) && required.includes(name) }
+    return { name, ...typeof description === 'string' && { description }, required: needed.has(name) }
   })
 }
 

@@ -26,11 +26,13 @@ const workspaceCursor = 'workspace:'
 /** Texts of skills, resources that tools make, and what is at the top of the workspace; further pages are all of the workspace. */
 export async function listResources (cursor: string | undefined, { publication, skills, tool, seesWorkspace }: Resources): Promise<Page> {
   if (cursor !== undefined && !cursor.startsWith(workspaceCursor)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such cursor')
-  const own = made(publication).filter(({ uri }) => uri.variables.length === 0).map(({ tool }) => described(tool))
-  const fixed = cursor === undefined ? [...skills.documents(), ...own] : []
-  if (!seesWorkspace || !mayRead(publication)) return { resources: fixed }
-  const { resources, nextCursor } = await listWorkspace('', cursor?.slice(workspaceCursor.length), tool)
-  return { resources: [...fixed, ...resources], ...nextCursor !== undefined && { nextCursor: `${workspaceCursor}${nextCursor}` } }
+  const sees = seesWorkspace && mayRead(publication)
+  const { resources = [], nextCursor } = sees ? await listWorkspace('', cursor?.slice(workspaceCursor.length), tool) : {}
+  return await tool.inTurn(() => {
+    const own = made(publication).filter(({ uri }) => uri.variables.length === 0).map(({ tool }) => described(tool))
+    const fixed = cursor === undefined ? [...skills.documents(), ...own] : []
+    return { resources: [...fixed, ...resources], ...nextCursor !== undefined && { nextCursor: `${workspaceCursor}${nextCursor}` } }
+  })
 }
 
 /** Resources whose URIs have variables. */
@@ -51,7 +53,7 @@ export async function readResource (
 ): Promise<ReadResourceResult | InputRequiredResult> {
   if (uri.startsWith(skillScheme)) {
     const content = await skills.read(uri)
-    if (content !== undefined) return fileContents(uri, content)
+    if (content !== undefined) return await tool.inTurn(() => fileContents(uri, content))
     throw new ResourceNotFoundError(uri)
   }
   const path = workspacePath(uri)
@@ -65,7 +67,7 @@ export async function readResource (
     const mimeType = publishAs?.kind === 'resource' ? publishAs.mimeType : undefined
     if (args !== undefined) {
       const made = await tool.run(name, args)
-      return made.kind === 'asked' ? made.result : outputContents(uri, made.output, mimeType)
+      return made.kind === 'asked' ? made.result : await tool.inTurn(() => outputContents(uri, made.read(), mimeType))
     }
   }
   throw new ResourceNotFoundError(uri)
@@ -79,7 +81,7 @@ export async function readResource (
 export async function readDirectory (uri: string, cursor: string | undefined, { publication, skills, tool }: Resources): Promise<Page> {
   if (uri.startsWith(skillScheme)) {
     const resources = await skills.children(uri)
-    if (resources !== undefined) return { resources }
+    if (resources !== undefined) return await tool.inTurn(() => ({ resources }))
   }
   const path = workspacePath(uri)
   if (path === undefined || !mayRead(publication)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such directory', { uri })

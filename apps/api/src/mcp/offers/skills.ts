@@ -1,15 +1,15 @@
-import { asError } from '@toolyard/contract'
 import { isSkillName, type Skill } from '@toolyard/manifests'
 import type { Resource } from '@modelcontextprotocol/server'
-import type { FastifyBaseLogger } from 'fastify'
 import { basename, dirname } from 'node:path'
-import { readSkillFile, skillChildren, skillFiles, typeOfName } from '@toolyard/workspace'
+import { readSkillFile, skillChildren, typeOfName } from '@toolyard/workspace'
 import { pageOf } from '../../catalog/page.ts'
+import type { AnswerRoom } from '../../plugins/load/unsent-answers.ts'
 import { directoryType, requireResourceSize } from './contents.ts'
+import type { SkillListings } from './skill-listings.ts'
 
 export const skillScheme = 'skill://'
 const document = 'SKILL.md'
-/** Skills in a page of the list, for which all of their files are read. */
+/** Skills in a page of the list, for which all of their files are looked at. */
 const pageSkills = 100
 
 /** A skill as the Skills extension (SEP-2640) has it: where it begins, what it says of itself, and all of its files. */
@@ -21,14 +21,14 @@ export interface SkillEntry {
 
 export class SkillResources {
   readonly #skills: readonly Skill[]
-  readonly #log: FastifyBaseLogger
-  /** Skills that were told to be unfit, so that each is told once. */
-  readonly #told: WeakSet<Skill>
+  readonly #listings: SkillListings
+  readonly #room: AnswerRoom
 
-  constructor (skills: readonly Skill[], log: FastifyBaseLogger, told: WeakSet<Skill>) {
+  /** @param room for the files that are read for the answer */
+  constructor (skills: readonly Skill[], listings: SkillListings, room: AnswerRoom) {
     this.#skills = skills
-    this.#log = log
-    this.#told = told
+    this.#listings = listings
+    this.#room = room
   }
 
   /**
@@ -58,7 +58,11 @@ export class SkillResources {
 
   async read (uri: string): Promise<Buffer | undefined> {
     const place = this.#place(uri)
-    return place === undefined ? undefined : await readSkillFile(place.directory, place.path, bytes => { requireResourceSize(bytes, 'Split the file of the skill') })
+    if (place === undefined) return undefined
+    return await readSkillFile(place.directory, place.path, bytes => {
+      requireResourceSize(bytes, 'Split the file of the skill')
+      this.#room.take(bytes)
+    })
   }
 
   /** Undefined for what is no directory of a skill. */
@@ -89,27 +93,17 @@ export class SkillResources {
   #published (): Skill[] {
     return this.#skills.filter(skill => {
       const isFit = skill.frontMatter['name'] === skill.name && isSkillName(skill.name) && skill.description !== ''
-      if (!isFit) this.#tell(skill, 'its SKILL.md must have a description, and a name of lower case letters, digits and single hyphens')
+      if (!isFit) this.#listings.tellUnfit(skill, 'its SKILL.md must have a description, and a name of lower case letters, digits and single hyphens')
       return isFit
     })
   }
 
   async #entry (skill: Skill): Promise<SkillEntry | undefined> {
-    try {
-      const root = `${skillScheme}${skill.name}/`
-      const files = await skillFiles(dirname(skill.file))
-      const resources = files.map(({ path, digest, size }) => ({ uri: root + path.split('/').map(encodeURIComponent).join('/'), digest: `sha256:${digest}`, size }))
-      return { uri: uriOf(skill), frontmatter: skill.frontMatter, resources }
-    } catch (error) {
-      this.#tell(skill, asError(error).message)
-      return undefined
-    }
-  }
-
-  #tell (skill: Skill, why: string): void {
-    if (this.#told.has(skill)) return
-    this.#told.add(skill)
-    this.#log.warn({ skill: skill.name, file: skill.file }, `mcp: the skill of ${skill.file} is not served as files: ${why}`)
+    const files = await this.#listings.filesOf(skill)
+    if (files === undefined) return undefined
+    const root = `${skillScheme}${skill.name}/`
+    const resources = files.map(({ path, digest, size }) => ({ uri: root + path.split('/').map(encodeURIComponent).join('/'), digest: `sha256:${digest}`, size }))
+    return { uri: uriOf(skill), frontmatter: skill.frontMatter, resources }
   }
 }
 

@@ -47,7 +47,7 @@ export async function readWorkspace (uri: string, path: string, tool: OfferedToo
   const file = await ask(tool, reader, { path, encoding: 'base64', max_bytes: mostResourceBytes })
   const { content_base64: content, truncated, total_bytes: bytes } = isRecord(file) ? file : {}
   if (truncated === true) requireResourceSize(Number(bytes), `The tool ${reader} reads it in parts`)
-  return fileContents(uri, Buffer.from(String(content), 'base64'))
+  return await tool.inTurn(() => fileContents(uri, Buffer.from(String(content), 'base64')))
 }
 
 /** A refusal of these tools is a fault of the URI. */

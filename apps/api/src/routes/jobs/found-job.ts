@@ -1,4 +1,5 @@
 import { HttpError } from '@toolyard/contract'
+import { isEnd } from '@toolyard/contract/terms'
 import { jobJson, type JobReader, type ReadJob } from '@toolyard/queue'
 import { jobIdPattern } from '@toolyard/store'
 import type { FastifyReply } from 'fastify'
@@ -15,6 +16,16 @@ export async function findJob (jobs: JobReader, id: string, principal: Principal
   const job = jobIdPattern.test(id) ? await jobs.find(id, scopeOf(principal)) : undefined
   if (job === undefined) throw new HttpError('NOT_FOUND', 'Job not found')
   return job
+}
+
+/**
+ * The same for who may wait for the job, for an hour: while it goes on it has no arguments, which may be large, and any number may wait.
+ *
+ * @throws as `findJob`
+ */
+export async function findWaited (jobs: JobReader, id: string, principal: Principal): Promise<ReadJob> {
+  const { view, result } = await findJob(jobs, id, principal)
+  return { view: isEnd(view.status) ? view : { ...view, input: {} }, result }
 }
 
 /** The queue of a job that a key may see. @throws HttpError `NOT_FOUND`; RedisUnavailableError. */
