@@ -54,6 +54,20 @@ t.test('RC40 a page of endless nesting, and one in another charset, are read', a
   t.match(outputOf(await fetchPage({ url: `${site}/utf8` })), { body_json: { a: 'café' } })
 })
 
+t.test('RC40 a page that says itself in which charset it is, as older ones of many countries do, is read so', async t => {
+  const pages: Record<string, Buffer> = {
+    '/japanese': Buffer.concat([Buffer.from('<html><head><META http-equiv="Content-Type" content="text/html; charset=Shift_JIS"><p>'), Buffer.from('8365835883670a', 'hex')]),
+    '/russian': Buffer.concat([Buffer.from('<!doctype html><meta name=x content=y><meta charset=windows-1251><p>'), Buffer.from('cff0e8e2e5f2', 'hex')]),
+    '/utf8': Buffer.from('<meta charset="utf-8"><p>café'),
+    '/mistaken': Buffer.from('<meta charset="utf-16"><p>café'),
+    '/unknown': Buffer.from('<meta charset="nobody-knows"><p>café')
+  }
+  const { site } = await serve(t, (request, response) => { response.setHeader('content-type', 'text/html').end(pages[request.url ?? '']) })
+  const fetchPage = createFetch(t)
+  const texts = await Promise.all(Object.keys(pages).map(async path => (outputOf(await fetchPage({ url: `${site}${path}` })) as { body_text: string }).body_text))
+  t.same(texts, ['テスト', 'Привет', 'café', 'café', 'café'])
+})
+
 t.test('RC40 an answer that isn\'t a success is returned as it is', async t => {
   const { site } = await serve(t, (_request, response) => { response.writeHead(404, { 'content-type': 'text/plain' }).end('no such page') })
   t.match(outputOf(await createFetch(t)({ url: site })), { ok: false, status: 404, body_text: 'no such page' })

@@ -54,6 +54,7 @@ t.test('JSON gives its value, text gives text in its charset, an empty body give
     '/liar': typed('application/json', 'not json'),
     '/text': typed('text/plain', ' 12 '),
     '/latin': typed('text/plain; charset=iso-8859-1', Buffer.from('caf\xe9', 'latin1')),
+    '/xml': typed('application/xml', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><a>caf\xe9</a>', 'latin1')),
     '/none': typed('', '{"a":1}'),
     '/empty': typed('application/json', ''),
     '/octets': typed('application/octet-stream', Buffer.from([0, 1, 2, 255])),
@@ -66,6 +67,7 @@ t.test('JSON gives its value, text gives text in its charset, an empty body give
   t.match(await output('/liar'), { ok: true, output: 'not json' })
   t.match(await output('/text'), { ok: true, output: ' 12 ' })
   t.match(await output('/latin'), { ok: true, output: 'café' })
+  t.match(await output('/xml'), { ok: true, output: /<a>café<\/a>/ })
   t.match(await output('/none'), { ok: true, output: { a: 1 } })
   t.match(await output('/empty'), { ok: true, output: {} })
   for (const path of ['/octets', '/pdf']) t.match(await output(path), { ok: false, error: { code: 'OUTPUT_INVALID' } }, path)
