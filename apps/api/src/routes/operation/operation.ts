@@ -63,7 +63,7 @@ async function changeRoutes (app: App, { changes }: { changes: ChangeTrail }): P
     if (asked !== undefined && !isTenantName(asked)) throw new HttpError('VALIDATION_ERROR', "'tenant' must be the name of a tenant")
     const limit = /^\d{1,3}$/.test(String(text)) ? Number(text) : 0
     if (limit < 1 || limit > 200) throw new HttpError('VALIDATION_ERROR', "'limit' must be an integer 1..200")
-    if (cursor !== undefined && !/^\d{1,15}-\d{1,15}$/.test(cursor)) throw new HttpError('VALIDATION_ERROR', "'cursor' must be the next_cursor of a page before")
+    if (cursor !== undefined && !/^[1-9]\d{0,14}-\d{1,15}$/.test(cursor)) throw new HttpError('VALIDATION_ERROR', "'cursor' must be the next_cursor of a page before")
     const found = await changes.list({ tenant: asked ?? own, limit: limit + 1, before: cursor })
     const shown = found.slice(0, limit)
     return {
