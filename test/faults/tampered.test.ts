@@ -1,10 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { validateManifests } from '@toolyard/manifests'
 import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
-import { createService } from '../support/service.ts'
+import { bundleOf, createService } from '../support/service.ts'
 import { waitFor } from '../support/condition.ts'
 
 const script = '#!/bin/sh\necho genuine\n'
@@ -105,6 +106,35 @@ void t.test('fault 48 a box runs the copy that was checked, even if the file cha
   }
   t.ok(shown.some(({ ok }) => ok))
   t.match(readFileSync(file, 'utf8'), /^#!/)
+})
+
+void t.test('fault 48 a Python module that is pinned is the file that was checked: no cache, package or compiled module beside it', async t => {
+  const source = (word: string): string => `from toolyard import Tool\nclass Own(Tool):\n    def execute(self):\n        return "${word}"\n`
+  const pinned = { module: 'tools.own', class_name: 'Own', python_root: 'python', permissions: [], sha256: digest(source('genuine')) }
+  for (const sandbox of skip === false ? ['require', 'off'] : ['off']) {
+    const service = await createService(t, {
+      manifests: ['bundle.json'],
+      files: { 'bundle.json': bundleOf({ name: 'own', description: 'Says what it is', ...pinned }), 'python/tools/own.py': source('genuine') },
+      env: { SANDBOX: sandbox }
+    })
+    const beside = (path: string): string => join(service.dir, 'python/tools', path)
+    const { atime, mtime } = statSync(beside('own.py'))
+    writeFileSync(beside('own.py'), source('forgery'))
+    utimesSync(beside('own.py'), atime, mtime)
+    t.equal(spawnSync('python3', ['-m', 'compileall', '-q', beside('own.py')]).status, 0)
+    writeFileSync(beside('own.py'), source('genuine'))
+    utimesSync(beside('own.py'), atime, mtime)
+    t.match(await service.client.call('own'), { ok: true, output: 'genuine' }, `${sandbox}: a cache`)
+    mkdirSync(beside('own'))
+    writeFileSync(beside('own/__init__.py'), source('forgery'))
+    // The template of the module is made anew.
+    writeFileSync(beside('own.py'), `${source('genuine')}\n`)
+    writeFileSync(beside('own.py'), source('genuine'))
+    t.match(await service.client.call('own'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: /own\/__init__\.py comes before .*own\.py, which its manifest pins/ } }, `${sandbox}: a package`)
+    await service.startWorker()
+    await service.workers[0]?.stop()
+    t.match(await service.client.call('own'), { ok: false, error: { code: 'TOOL_UNAVAILABLE' } }, `${sandbox}: a worker that finds the package first`)
+  }
 })
 
 async function refusals (output: () => Promise<string>, before: number): Promise<void> {

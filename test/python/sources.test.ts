@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -27,6 +28,19 @@ t.test('a change that keeps the size or the time, or both, is noticed', python, 
   rmSync(file)
   fixture.source('tool.py', toolClass('return "seven"'))
   t.equal(outputOf(await fixture.run()), 'seven')
+})
+
+t.test('a change is noticed where Python keeps a cache of the source of before, of the same size and time', python, async t => {
+  const fixture = await createFixture(t)
+  const file = join(fixture.root, 'words.py')
+  fixture.source('tool.py', `from words import word\n${toolClass('return word')}`)
+  fixture.source('words.py', 'word = "one"')
+  const { atime, mtime } = statSync(file)
+  t.equal(spawnSync('python3', ['-m', 'compileall', '-q', fixture.root]).status, 0)
+  t.equal(outputOf(await fixture.run()), 'one')
+  fixture.source('words.py', 'word = "two"')
+  utimesSync(file, atime, mtime)
+  t.equal(outputOf(await fixture.run()), 'two')
 })
 
 t.test('a change of a module below the root that was imported by another one is noticed', python, async t => {

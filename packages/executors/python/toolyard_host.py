@@ -1,6 +1,6 @@
 """
-Starts the host of one Python root: `toolyard_host.py ROOT CONTROL`; CONTROL is a descriptor. With `MODULE NAME` behind it, the
-process of one call in the open; NAME is what the manifest calls the module.
+Starts the host of one Python root: `toolyard_host.py ROOT CONTROL`; CONTROL is a descriptor. With `MODULE NAME [FILE]` behind
+it, the process of one call in the open; NAME is what the manifest calls the module, FILE the only one that it may be.
 """
 
 import os

@@ -69,8 +69,9 @@ async function moduleFile (root: string, name: string, namesIn: (root: string) =
   return compiled === undefined ? undefined : join(dirname(path), compiled)
 }
 
+/** A package comes before a module of its name, as for Python. */
 function sourcesOf (path: string): string[] {
-  return [`${path}.py`, join(path, '__init__.py')]
+  return [join(path, '__init__.py'), `${path}.py`]
 }
 
 async function ancestorsOf (directory: string): Promise<string[]> {

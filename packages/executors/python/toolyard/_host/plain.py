@@ -8,6 +8,7 @@ from .call import run_call
 from .channel import Channel
 from .errors import describe, is_of_network, print_traceback
 from .host import prepare
+from .sources import watch
 from .template import import_module
 
 TYPE_CHECKING = False
@@ -15,9 +16,10 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 
-def main(root: str, descriptor: int, module: str, name: str) -> NoReturn:
+def main(root: str, descriptor: int, module: str, name: str, file: str | None = None) -> NoReturn:
     """What can't be imported is the reply to the call."""
     prepare(root, descriptor)
+    watch(root, module, file)
     os.dup2(1, 2)
     os._exit(_serve(root, Channel(descriptor, descriptor), module, name))
 

@@ -17,12 +17,22 @@ from importlib.machinery import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
-    from types import ModuleType
+    from types import CodeType, ModuleType
     from typing import Any
+
+
+class _SourceLoader(SourceFileLoader):
+    """Reads the source itself. What `__pycache__` has may be of another one: it is known by its size, and its time in seconds."""
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        path = self.get_filename(fullname)
+        code: CodeType = self.source_to_code(self.get_data(path), path)
+        return code
+
 
 _LOADERS: tuple[Any, ...] = (
     (ExtensionFileLoader, EXTENSION_SUFFIXES),
-    (SourceFileLoader, SOURCE_SUFFIXES),
+    (_SourceLoader, SOURCE_SUFFIXES),
     (SourcelessFileLoader, BYTECODE_SUFFIXES),
 )
 _SUFFIXES = [*EXTENSION_SUFFIXES, *SOURCE_SUFFIXES]
@@ -43,8 +53,11 @@ class Sources:
         return any(_stamp(path) != before for path, before in self._stamps.items())
 
 
-def watch(root: str) -> Sources:
-    """Notes every module below `root` that is imported, or looked for in vain, from now on."""
+def watch(root: str, module: str, file: str | None) -> Sources:
+    """
+    Notes every module below `root` that is imported, or looked for in vain, from now on. Where `file` is pinned, `module` is
+    imported from no other: a package of its name comes before it.
+    """
     sources = Sources()
     # A virtual environment inside of the root is a place of installed packages, not of sources.
     installed = [path for path in sys.path if path != root and _is_below(path, root)]
@@ -63,6 +76,8 @@ def watch(root: str) -> Sources:
                 missing = [spec.origin]
             for path in missing:
                 sources.note(path)
+            if spec is not None and file is not None and fullname == module and not _is_same(spec.origin, file):
+                raise ImportError(f"{spec.origin} comes before {file}, which its manifest pins", name=fullname, path=spec.origin)
             return spec
 
     def hook(path: str) -> NotingFinder:
@@ -72,6 +87,13 @@ def watch(root: str) -> Sources:
 
     sys.path_hooks.insert(0, hook)
     return sources
+
+
+def _is_same(path: str | None, file: str) -> bool:
+    try:
+        return path is not None and os.path.samefile(path, file)
+    except OSError:
+        return False
 
 
 def _is_below(path: str, directory: str) -> bool:

@@ -1,7 +1,7 @@
 """
 A template: the process that has a module imported, and forks a child for each of its calls.
 
-    worker:   {"module"}                 what to import, first of all
+    worker:   {"module", "file"?}        what to import, first of all, and the only file that it may be where that is pinned
     template: {"ready": true}            imported; from here on it is a forker
               {"failed": "Type: text", "network": false}
                                          not imported; the traceback is in what it printed
@@ -35,7 +35,7 @@ def serve_module(root: str, box: dict[str, Any], control: Channel) -> int:
     request = control.receive()
     if request is None:
         return 0
-    sources = watch(root)
+    sources = watch(root, request["module"], request.get("file"))
     try:
         module = import_module(request["module"])
         if _has_coroutines(module):

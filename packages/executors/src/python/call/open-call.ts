@@ -47,7 +47,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
     options.onPython(plain.python)
     return { kind: 'opened', process: plain.process }
   }
-  const module = moduleName(run.module)
+  const module = { module: moduleName(run.module), file: run.pin?.file }
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const found = await unlessInterrupted(hosts.get(run.root, box), options.interrupted, async () => {})
     if (found.kind !== 'done') return found
@@ -56,7 +56,7 @@ export async function openCall (hosts: Hosts, run: PythonRun, options: OpenOptio
     options.onPython(started.python)
     const template = started.host.template(module)
     const opened = await openWith(template, run, { ...options, box })
-    if (opened === undefined || opened.kind === 'unstarted' || (options.once === true && opened.kind !== 'opened')) started.host.retire(module, template)
+    if (opened === undefined || opened.kind === 'unstarted' || (options.once === true && opened.kind !== 'opened')) started.host.retire(template)
     if (opened !== undefined) return opened
   }
   return { kind: 'unstarted', error: { code: 'INTERNAL', message: `the Python host of module '${run.module}' does not stay` } }

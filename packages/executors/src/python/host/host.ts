@@ -14,14 +14,15 @@ import {
 import type { Failure } from '../../run/outcome.ts'
 import { createForker, patienceMs } from './forker.ts'
 import { encodeFrame, firstMessage, type Message } from '../wire/frames.ts'
+import type { ImportedModule } from './import.ts'
 import { createTemplate, type Template, type TemplateService } from './template.ts'
 
 /** The warm process of one Python root, and the templates of its modules. */
 export interface Host {
-  /** The template of a module (a dotted name); made when there is none. */
-  template (module: string): Template
+  /** The template of a module; made when there is none. */
+  template (module: ImportedModule): Template
   /** Retires a template: the module's next call gets a new one. */
-  retire (module: string, template: Template): void
+  retire (template: Template): void
   /** Whether its box has the root that is there now. */
   isCurrent (): boolean
   /** Fulfilled when the host's process can't be reached any more. Its templates are retired then. */
@@ -110,12 +111,12 @@ function createHost (
     if (!closing) service.onHostEnd(root, written.trim())
   })
 
-  function retire (module: string, template: Template): void {
-    if (current.get(module) === template) current.delete(module)
+  function retire (template: Template): void {
+    for (const [key, each] of current) if (each === template) current.delete(key)
     template.retire()
   }
 
-  function create (module: string): Template {
+  function create (module: ImportedModule): Template {
     const template = createTemplate(forker, module, service)
     living.add(template)
     void template.ended.then(() => { living.delete(template) })
@@ -139,12 +140,13 @@ function createHost (
   let ending: Promise<void> | undefined
   return {
     template (module) {
-      const template = current.get(module) ?? create(module)
+      const key = JSON.stringify(module)
+      const template = current.get(key) ?? create(module)
       // The order of the map is the order of use.
-      current.delete(module)
-      current.set(module, template)
-      const [oldest] = current
-      if (current.size > maxTemplates && oldest !== undefined) retire(...oldest)
+      current.delete(key)
+      current.set(key, template)
+      const [oldest] = current.values()
+      if (current.size > maxTemplates && oldest !== undefined) retire(oldest)
       return template
     },
     retire,

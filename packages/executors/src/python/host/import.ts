@@ -18,8 +18,14 @@ const maxMessageBytes = 1_048_576
 /** For everything that a module does while it is imported. */
 const timeoutMs = 60_000
 
+/** A module by its dotted name, and the only file that it may be, where that is pinned. */
+export interface ImportedModule {
+  module: string
+  file: string | undefined
+}
+
 /** Has a template import its module; hands each line that this prints to `onLine`. */
-export async function runImport (process: ForkedProcess, module: string, onLine: (line: string) => void): Promise<Import> {
+export async function runImport (process: ForkedProcess, module: ImportedModule, onLine: (line: string) => void): Promise<Import> {
   const { requests, output } = process
   const lines = createLineSplitter(onLine)
   let printedBytes = 0
@@ -28,7 +34,7 @@ export async function runImport (process: ForkedProcess, module: string, onLine:
     lines.add(chunk)
   })
   const printed = closing(output)
-  requests.write(encodeFrame({ module }))
+  requests.write(encodeFrame({ ...module }))
   const result = await importResult(process)
   await drainPipes(printed, () => printedBytes)
   output.destroy()

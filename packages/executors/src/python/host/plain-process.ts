@@ -15,7 +15,7 @@ import { moduleName } from './module-name.ts'
 export async function startPlain (
   run: PythonRun, basis: Omit<ProcessPlan, 'args'>, limit: readonly string[] | undefined
 ): Promise<{ ok: true, process: CallProcess } | Failure> {
-  const plan = hostPlan(basis, run.root, 3, moduleName(run.module), run.module)
+  const plan = hostPlan(basis, run.root, 3, moduleName(run.module), run.module, ...run.pin === undefined ? [] : [run.pin.file])
   try {
     const child = await startOpen(limitedPlan(plan, limit), '', true)
     const { pid, link, stdout, exited } = child

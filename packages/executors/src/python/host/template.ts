@@ -1,7 +1,7 @@
 import { defaultLimits, type ProcessLimits } from '@toolyard/sandbox'
 import { createDeferred } from '../wire/deferred.ts'
 import { createForker, type Fork, type ForkedProcess, type Forker, type ShownSession } from './forker.ts'
-import { runImport, type Import } from './import.ts'
+import { runImport, type Import, type ImportedModule } from './import.ts'
 import { createSpare, showing, type Spare } from './spare.ts'
 
 /**
@@ -37,7 +37,7 @@ export interface TemplateService {
 }
 
 /** Has a host fork a template, and the template import a module. */
-export function createTemplate (host: Forker, module: string, service: TemplateService): Template {
+export function createTemplate (host: Forker, module: ImportedModule, service: TemplateService): Template {
   const followers = new Set<(line: string) => void>()
   const ended = createDeferred<void>()
   let process: ForkedProcess | undefined
