@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
+import { nextTurn } from '@toolyard/runtime'
 import { Descriptor } from '../walk/descriptor.ts'
 import { entryPath, type Directory } from '../walk/directory.ts'
 import { readFully } from '../walk/open-file.ts'
@@ -50,6 +51,8 @@ async function hashed (file: Descriptor, mostBytes: number): Promise<Pick<Conten
   let size = 0
   for (;;) {
     const piece = await readFully(file, size, Math.min(pieceBytes, mostBytes - size))
+    // Files of many calls may be hashed at once.
+    if (size > 0) await nextTurn()
     hash.update(piece)
     size += piece.length
     if (piece.length < pieceBytes) break

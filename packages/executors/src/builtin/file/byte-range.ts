@@ -8,7 +8,8 @@ export interface ReadableFile {
   maxBytes: number
   /** Whether characters don't matter. */
   base64: boolean
-  throwIfAborted: () => void
+  /** Before each piece that is gone through. */
+  pieceTurn: () => Promise<void>
 }
 
 export interface Part {

@@ -29,11 +29,11 @@ export async function readLineRange (file: ReadableFile, { start, count }: { sta
 }
 
 /** Offset of a line's first byte; undefined when the file has fewer lines. */
-async function startOfLine ({ handle, size, throwIfAborted }: ReadableFile, line: number): Promise<number | undefined> {
+async function startOfLine ({ handle, size, pieceTurn }: ReadableFile, line: number): Promise<number | undefined> {
   let passed = 1
   for (let position = 0; position < size && passed < line; position += chunkBytes) {
-    throwIfAborted()
     const chunk = await readFully(handle, position, Math.min(chunkBytes, size - position))
+    await pieceTurn()
     for (let at = 0; at < chunk.length; at++) {
       if (chunk[at] !== lineFeed) continue
       passed += 1

@@ -1,6 +1,7 @@
 import { atPlace, openFile } from '@toolyard/workspace'
 import { integerArgument } from '../kit/arguments.ts'
 import { BuiltinFailure, type BuiltinHandler } from '../kit/handler.ts'
+import { pieceTurn } from '../kit/piece-turn.ts'
 import { readByteRange, type Part } from './byte-range.ts'
 import { readLineRange } from './line-range.ts'
 
@@ -23,7 +24,7 @@ export const readWorkspaceFile: BuiltinHandler = async (args, context) => {
   return await atPlace(context, path, { notFound: 'file not found' }, async place => {
     const { handle, size } = openFile(place)
     try {
-      const file = { handle, size, maxBytes: integerArgument(args['max_bytes'], maxBytes), base64: args['encoding'] === 'base64', throwIfAborted: () => { context.signal.throwIfAborted() } }
+      const file = { handle, size, maxBytes: integerArgument(args['max_bytes'], maxBytes), base64: args['encoding'] === 'base64', pieceTurn: async () => { await pieceTurn(context) } }
       const byLines = args['start_line'] !== undefined || args['max_lines'] !== undefined
       const part = byLines
         ? await readLineRange(file, { start: integerArgument(args['start_line'], fromOne), count: integerArgument(args['max_lines'], { min: 1, default: Infinity }) })

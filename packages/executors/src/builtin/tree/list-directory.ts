@@ -1,6 +1,7 @@
 import { atPlace, entryAt, entryKind, inDirectory, modifiedAt, pageOfNames, type Directory, type Place } from '@toolyard/workspace'
 import { integerArgument, textArgument } from '../kit/arguments.ts'
 import type { BuiltinHandler } from '../kit/handler.ts'
+import { pieceTurn } from '../kit/piece-turn.ts'
 
 const maxResults = { min: 1, max: 1_000, default: 200 }
 
@@ -20,7 +21,7 @@ export const listDirectory: BuiltinHandler = async (args, context) => {
         limit,
         counts: name => hidden || !name.startsWith('.'),
         inTurn: async read => {
-          context.signal.throwIfAborted()
+          await pieceTurn(context)
           return await read()
         }
       })
