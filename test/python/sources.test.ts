@@ -100,3 +100,25 @@ t.test('an unchanged module is not imported again, whatever else happens in its 
   t.equal(outputOf(await fixture.run()), 1)
   t.equal(fixture.written('imports'), 'x')
 })
+
+/** Writes messages as those of its template to whoever reads them, a moment after its import. */
+const flood = `import os, threading, uuid
+token = str(uuid.uuid4())
+def write(fd):
+    try:
+        while True: os.write(fd, b"\\x00\\x00\\x00\\x02{}" * 1000)
+    except OSError: pass
+def begin():
+    for fd in range(3, 32): threading.Thread(target=write, args=(fd,), daemon=True).start()
+threading.Timer(0.2, begin).start()
+`
+
+t.test('a template whose module writes messages in its place is given up', boxed, async t => {
+  const fixture = await createFixture(t)
+  fixture.source('tool.py', flood + toolClass('return token'))
+  const first = outputOf(await fixture.run())
+  await waitFor('another template serves', async () => {
+    const outcome = await fixture.run()
+    return outcome.ok && outcome.output !== first
+  })
+})

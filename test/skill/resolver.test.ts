@@ -5,6 +5,8 @@ import { argvOf, createFixture, shownArguments, toolsFile, type Json, type Skill
 
 const script = { 'scripts/resolve.sh': 'printf "<%s>\\n" "$1"' }
 const allow = { options: { allowScripts: true } }
+/** Texts of 30 MB with a value of 100 KB. */
+const list = ['$param'.repeat(100), '$param $param'.repeat(100)]
 const positional = (resolveCommand: Json, more: Json = {}): Json => ({ param: 'a', resolveCommand, ...more })
 const byScript = positional({ script: 'resolve', args: ['$param'] })
 /** `show` and `answer`, a program that prints what it is told. */
@@ -225,4 +227,12 @@ t.test('S27 a directory with the name of a script is not run', async t => {
   mkdirSync(join(skill, 'scripts/resolve'), { recursive: true })
   writeFileSync(join(skill, 'scripts/resolve.sh'), 'echo right')
   t.same(shownArguments(await fixture.call(await fixture.load({ allowScripts: true }), 'probe', { a: 'x' })), ['right'])
+})
+
+t.test('S25 the value is kept where the arguments of a resolver would be longer than any program takes', async t => {
+  const fixture = createFixture(t)
+  fixture.skill('one', { 'tools.json': toolsFile([positional({ script: 'resolve', args: list })]), ...script })
+  const outcome = await fixture.call(await fixture.load(allow.options), 'probe', { a: 'x'.repeat(100_000) })
+  t.notMatch(outcome, { error: { code: 'INTERNAL' } })
+  t.match(fixture.logged.join('\n'), /parameter a is not resolved: its arguments would be longer than any program takes/)
 })

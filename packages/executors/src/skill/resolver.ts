@@ -23,14 +23,19 @@ export function createResolve (run: SkillRun, { context, worker }: ToolCall, run
   }
 }
 
+/** Linux starts nothing with more: an author may write `$param` any number of times. */
+const mostArgvChars = 6_291_456
+
 /** The new value, or why the resolver has no say. */
 async function answerOf (
   resolver: SkillResolver, text: string, run: SkillRun, { runProcess, path }: { runProcess: RunCallProcess, path: string | undefined }
 ): Promise<ReturnType<typeof readAnswer>> {
-  // `$param` is replaced wherever it stands. A value that starts with `-` is allowed: else it was refused before.
-  const args = resolver.args.map(arg => arg.replaceAll('$param', () => text))
   const command = await resolverCommand(resolver, run, path)
   if (typeof command === 'string') return command
+  const places = resolver.args.reduce((sum, arg) => sum + arg.split('$param').length - 1, 0)
+  if (places * text.length > mostArgvChars) return 'its arguments would be longer than any program takes'
+  // `$param` is replaced wherever it stands. A value that starts with `-` is allowed: else it was refused before.
+  const args = resolver.args.map(arg => arg.replaceAll('$param', () => text))
   return readAnswer(await runProcess({ ...command, args: [...command.args, ...args] }, maxElementBytes))
 }
 

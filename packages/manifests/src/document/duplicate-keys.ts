@@ -32,6 +32,7 @@ export async function duplicateKeys (json: string): Promise<DuplicateKey[]> {
   const found: DuplicateKey[] = []
   const levels: Level[] = []
   const pause = createPause()
+  const positionOf = positionsIn(json)
   let part = partChars
   for (let at = 0; at < json.length && found.length < most; at++) {
     if (at >= part) {
@@ -54,7 +55,7 @@ export async function duplicateKeys (json: string): Promise<DuplicateKey[]> {
         if (level?.keys !== undefined && isKey(json, end)) {
           level.at = keyOf(json.slice(at, end))
           if (level.keys.has(level.at)) {
-            found.push({ path: levels.slice(0, manifestLimits.depth).map(({ at }) => at), ...positionOf(json, at) })
+            found.push({ path: levels.slice(0, manifestLimits.depth).map(({ at }) => at), ...positionOf(at) })
           }
           level.keys.add(level.at)
         }
@@ -69,10 +70,17 @@ function keyOf (text: string): string {
   return text.includes('\\') ? String(JSON.parse(text)) : text.slice(1, -1)
 }
 
-/** Line and column, from 1, of a place in a text. */
-function positionOf (text: string, at: number): { line: number, column: number } {
-  const before = text.slice(0, at)
-  return { line: before.split('\n').length, column: at - before.lastIndexOf('\n') }
+/** Tells line and column, from 1, of one place in a text after the other: lines are counted once. */
+function positionsIn (text: string): (at: number) => { line: number, column: number } {
+  let line = 1
+  let start = 0
+  return at => {
+    for (let end = text.indexOf('\n', start); end !== -1 && end < at; end = text.indexOf('\n', start)) {
+      line += 1
+      start = end + 1
+    }
+    return { line, column: at - start + 1 }
+  }
 }
 
 /** The index behind the closing quote of the text that opens at `start`. */

@@ -107,7 +107,8 @@ function variants (own: readonly Skill[], served: ReadonlyMap<unknown, Skill>): 
   return own.flatMap(({ name, file, frontMatter, tools }): Finding[] => {
     const variantOf = frontMatter['variant_of']
     const other = variantOf === name ? undefined : served.get(variantOf)
-    const same = tools.filter(tool => other?.tools.some(each => each.name === tool.name) === true).map(tool => tool.name)
+    const theirs = new Set(other?.tools.map(tool => tool.name))
+    const same = tools.map(tool => tool.name).filter(name => theirs.has(name))
     return same.length === 0
       ? []
       : [{ severity: 'warning', file, rule: 'SN36', path: ['variant_of'], message: `skill ${JSON.stringify(name)} is a variant of ${JSON.stringify(other?.name)}, which is served as well; both have ${same.slice(0, 5).join(', ')}`, fix: 'Choose one of the two with SKILLS_ENABLED or SKILLS_DISABLED.' }]

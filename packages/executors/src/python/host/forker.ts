@@ -47,6 +47,8 @@ interface Child {
 }
 
 const maxMessageBytes = 4_096
+/** Messages beyond the two of each request: a module that writes them would keep this process busy as long as its template stands. */
+const mostStrays = 16
 /** A forker does nothing but fork. One that says nothing for longer, with requests before it, is stuck, and given up. */
 export const patienceMs = 10_000
 
@@ -54,6 +56,7 @@ export const patienceMs = 10_000
 export function createForker (self: InnerBoxParent, { requests, replies }: Pick<Connections, 'requests' | 'replies'>): Forker {
   const children = new Map<number, Child>()
   let count = 0
+  let heard = 0
   /** By `performance.now()`. */
   let heardAt = 0
 
@@ -71,6 +74,11 @@ export function createForker (self: InnerBoxParent, { requests, replies }: Pick<
   })
 
   function handle (message: Message): void {
+    heard += 1
+    if (heard > 2 * count + mostStrays) {
+      replies.destroy()
+      return
+    }
     const id = Number(message['id'])
     const child = children.get(id)
     const ending = endingOf(message)

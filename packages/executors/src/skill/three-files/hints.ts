@@ -8,8 +8,8 @@ interface HintFacts {
   args: Readonly<Record<string, unknown>>
 }
 
-/** Characters of a value that a hint shows. */
-const mostChars = 1_000
+/** Characters of a value that a hint shows, and values that it has. */
+const most = { chars: 1_000, values: 100 }
 
 /** The lines that an output gets: one for each hint all of whose conditions hold. */
 export function hintLines (hints: readonly SkillHint[], output: string, facts: HintFacts): string[] {
@@ -32,10 +32,18 @@ function isSame (expected: unknown, actual: unknown): boolean {
 
 /** `{name}` is the value of a parameter, `{{` and `}}` are braces. */
 function filledIn (template: string, args: Readonly<Record<string, unknown>>): string {
+  const texts = new Map<string, string>()
+  let values = 0
   return template.replace(/\{\{|\}\}|\{([^{}]+)\}/g, (whole, name: string | undefined) => {
     if (name === undefined) return whole[0] ?? ''
+    values += 1
+    if (values > most.values) return whole
+    const known = texts.get(name)
+    if (known !== undefined) return known
     const value = Object.hasOwn(args, name) ? args[name] : undefined
     const text = value === undefined || value === null ? '' : isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : valueText(value)
-    return text.slice(0, mostChars)
+    const shown = text.slice(0, most.chars)
+    texts.set(name, shown)
+    return shown
   })
 }

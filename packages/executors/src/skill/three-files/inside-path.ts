@@ -56,6 +56,6 @@ export function pathLikeFault (param: string, text: string): Failure | undefined
     ? 'an absolute path'
     : text.startsWith('~')
       ? 'a path in a home directory'
-      : /^file:\/\//i.test(text) ? 'a file:// URL' : text.split(/[/\\]/).includes('..') ? 'a path with ".."' : undefined
+      : /^file:\/\//i.test(text) ? 'a file:// URL' : /(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) ? 'a path with ".."' : undefined
   return what === undefined ? undefined : failure('NOT_ALLOWED', `parameter ${param} is ${what}, and is no path of this tool (readPath, writePath or unsafePath)`)
 }

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import { nextTurn } from '@toolyard/runtime'
 import type { MappedValue, SkillExecution } from '@toolyard/manifests'
 import type { WorkspacePart } from '@toolyard/sandbox'
 import { failure, type Failure } from '../../run/outcome.ts'
@@ -10,6 +11,9 @@ import { dashRefusal, givenValue, isOn, piecesOf } from './values.ts'
 
 /** 100 of them take bubblewrap 0.1 s, 300 take it 1 s. */
 const mostParts = 100
+
+/** Characters of a value that take some milliseconds to look at. */
+const textAtOnce = 65_536
 
 /** A value that is ready to be placed: its elements, and directories that must be there for what is written. */
 interface PlacedValue {
@@ -47,6 +51,8 @@ export async function prepare (execution: SkillExecution, skill: SkillCall): Pro
     if (arg.kind === 'literal' || arg.kind === 'flagifboolean') continue
     const value = givenValue(arg, args)
     if (!value.ok) return value
+    // One parameter may stand in many of them.
+    if (value.kind === 'text' && value.text.length > textAtOnce) await nextTurn()
     if (value.kind !== 'skipped') given.set(arg, value.kind === 'text' ? value.text : undefined)
   }
   const effective: Record<string, unknown> = { ...defaultsOf(execution), ...present(args) }
@@ -132,12 +138,14 @@ async function firstDenial (
     skill: SkillCall
   }
 ): Promise<Failure | undefined> {
+  const replacements = argumentTexts(effective)
   for (const arg of args) {
     if (arg.kind === 'literal' || arg.deny === undefined) continue
     const value = arg.kind === 'flagifboolean' ? undefined : values.get(arg)
     const texts = arg.kind === 'flagifboolean' ? [] : [given.get(arg) ?? '', value?.text ?? '', ...value?.elements ?? []]
-    const denied = await denialOf(skill, { arg, deny: arg.deny, texts, cwd, replacements: argumentTexts(effective) })
+    const denied = await denialOf(skill, { arg, deny: arg.deny, texts, cwd, replacements })
     if (denied !== undefined) return denied
+    if (texts.some(text => text.length > textAtOnce)) await nextTurn()
   }
   return undefined
 }

@@ -12,9 +12,6 @@ const linesAtOnce = 20_000
 
 const numbered = /^(\d{1,15})\t/
 
-/** Characters of an output that hints are looked for in at once. */
-const charsAtOnce = 1_048_576
-
 /** How the program ended that printed an output. */
 interface Printed {
   execution: SkillExecution
@@ -37,7 +34,7 @@ export async function shaped (output: string, skill: SkillCall, printed: Printed
   const lines: string[] = []
   for (const hint of execution.hints) {
     lines.push(...hintLines([hint], text, printed))
-    if (text.length > charsAtOnce / 8) await turn()
+    await turn()
   }
   if (lines.length > 0) text = [...text === '' ? [] : [withoutLineEnds(text)], ...lines].join('\n\n')
   if (execution.maxOutputLines !== undefined) text = await truncated(text, execution.maxOutputLines, execution.truncationHint)

@@ -165,5 +165,7 @@ function allowedPrograms (written: unknown): readonly string[] | undefined {
 
 /** Names stand apart by commas or blanks; what is in parentheses belongs to the name before. */
 function toolsIn (text: string): string[] {
-  return text.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []
+  // Where no parenthesis is closed any more, none is looked for: from each that is open it would be, to the end.
+  const closed = text.lastIndexOf(')') + 1
+  return [...text.slice(0, closed).match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [], ...text.slice(closed).match(/[^\s,(]+/g) ?? []]
 }

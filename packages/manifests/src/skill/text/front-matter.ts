@@ -5,6 +5,7 @@ import { manifestLimits } from '../../tool/limits.ts'
 import type { Remark } from '../tools/execution-check.ts'
 import { nullable, shapeFaults, type ShapeFault } from '../tools/shape.ts'
 import { nearName } from '@toolyard/contract/terms'
+import { nextTurn } from '@toolyard/runtime'
 
 /** Keys of a front matter that are looked at. */
 const most = 100
@@ -61,7 +62,7 @@ export async function parseSkillDocument (text: string, faults: ManifestFault[])
   // An empty line in the place of the first one: positions are those of the file.
   const { value: read, remarks } = await parseLenient(['', ...lines.slice(1, end), ''])
   const value = read ?? {}
-  faults.push(...shapeFaults(FrontMatter, value).map(shapeFault))
+  faults.push(...(await shapeFaults(FrontMatter, value)).map(shapeFault))
   if (faults.length === 0) faults.push(...mixedBins(value))
   return { frontMatter: faults.length > 0 ? {} : value, body: lines.slice(end + 1).join('\n'), remarks: [...remarks, ...unreadRequirements(value), ...tierRemarks(value)], unknownKeys: unknownKeys(value, lines.slice(0, end)) }
 }
@@ -136,6 +137,8 @@ function shown (key: string): string {
 async function parseYaml (yaml: string): Promise<unknown> {
   if (yaml.length > manifestLimits.frontMatterChars) throw unusable(`is longer than ${manifestLimits.frontMatterChars} characters`)
   const { parseForeignYaml } = await import('./front-matter-yaml.ts')
+  // One text takes some 20 ms, and the lines of one may be read by themselves.
+  await nextTurn()
   try {
     return parseForeignYaml(yaml)
   } catch (error) {

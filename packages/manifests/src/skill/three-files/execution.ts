@@ -68,7 +68,7 @@ function wrapperFaults ({ binaryWrapper }: Execution, { allowlist, programs }: A
   if (program === undefined) return []
   const name = program.slice(program.lastIndexOf('/') + 1)
   if (shells.has(name)) return [{ rule: 'SN33', message: `binaryWrapper: ${name} would read the arguments as a command line`, fix: 'Wrap the program in one that takes its arguments as they are.' }]
-  if (Object.hasOwn(allowlist, program) || programs.includes(program)) return []
+  if (allowlist.has(program) || programs.includes(program)) return []
   return [{ rule: 'SN33', message: `binaryWrapper: ${JSON.stringify(program)} is neither in allowlist.json nor in metadata.requires.bins`, fix: 'Name it in metadata.requires.bins: that is where people read what a skill runs.' }]
 }
 

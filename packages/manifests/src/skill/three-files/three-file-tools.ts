@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { isRecord } from '@toolyard/contract/terms'
 import { Check } from 'typebox/schema'
+import { createPause } from '../../document/pause.ts'
 import { wholeFinding, type Finding } from '../../finding/finding.ts'
 import { goQuote } from '../../finding/go-quote.ts'
 import type { Schemas } from '../../schema/schemas.ts'
@@ -10,6 +11,7 @@ import { manifestLimits } from '../../tool/limits.ts'
 import type { SkillExecution } from '../../tool/skill-command.ts'
 import type { Tool } from '../../tool/tool.ts'
 import type { SkillOptions } from '../tools/options.ts'
+import { allowlistOf } from '../tools/execution-check.ts'
 import { createProgramCheck } from '../tools/program-check.ts'
 import { shapeFaults } from '../tools/shape.ts'
 import type { Unheld } from './argument.ts'
@@ -43,13 +45,14 @@ export async function threeFileTools (source: ThreeFiles): Promise<{ tools?: Too
   const documents = await readDocuments(directory, toolsText)
   if (Array.isArray(documents)) return { findings: documents.map(({ name, fault }) => wholeFinding(fault, join(directory, name))) }
   const [file, executionFile] = [join(directory, 'tools.json'), join(directory, 'execution.json')]
-  const executions = placedExecutions(documents, source)
+  const executions = await placedExecutions(documents, source)
   const findings: Finding[] = []
   const tools = new Map<string, Tool>()
   const doubles = new Set<string>()
   const programs = createProgramCheck(source)
+  const pause = createPause()
   for (const [index, written] of documents.tools.entries()) {
-    const declared = declarationOf(written)
+    const declared = await declarationOf(written)
     const name = isRecord(written) && typeof written['name'] === 'string' ? written['name'] : ''
     const prefix = `tool[${index}] ${goQuote(name)}: `
     const tell = (remark: Unheld, more: Partial<Finding> = {}): void => {
@@ -65,8 +68,9 @@ export async function threeFileTools (source: ThreeFiles): Promise<{ tools?: Too
     const faults = [...chosen.faults, ...chosen.executions.flatMap(({ faults }) => faults)]
     for (const fault of faults) tell(fault, { severity: 'error', file: executionFile })
     const writtenOnes = chosen.executions.flatMap(({ written }) => written ?? [])
-    for (const remark of [...unknownFields(written), ...parameterRemarks(declared.declaration, writtenOnes)]) tell(remark)
+    for (const remark of [...unknownFields(written), ...await parameterRemarks(declared.declaration, writtenOnes)]) tell(remark)
     for (const { at, written: each, remarks } of chosen.executions) {
+      await pause()
       const lacking = each === undefined ? [] : await programs(asLookedFor(each))
       for (const remark of [...remarks, ...lacking]) tell(remark, { ...remark, file: executionFile, path: [at] })
     }
@@ -84,20 +88,27 @@ export async function threeFileTools (source: ThreeFiles): Promise<{ tools?: Too
 }
 
 /** By the names of their tools. An element that isn't as it must be has its faults in place of an execution. */
-function placedExecutions (documents: Documents, { options: { allowScripts }, programs }: ThreeFiles): Map<string, Placed[]> {
+async function placedExecutions (
+  documents: Documents, { options: { allowScripts }, programs }: ThreeFiles
+): Promise<Map<string, Placed[]>> {
   const found = new Map<string, Placed[]>()
+  const allowlist = allowlistOf(documents.allowlist)
+  const pause = createPause()
   for (const [at, written] of documents.execution.slice(0, manifestLimits.tools).entries()) {
+    await pause()
     const tool = isRecord(written) && typeof written['tool'] === 'string' ? written['tool'] : ''
-    const wrong = shapeFaults(Execution, written).map(({ message, keyword }): Unheld => ({
+    const wrong = (await shapeFaults(Execution, written)).map(({ message, keyword }): Unheld => ({
       rule: 'SN4',
       message: keyword === 'additionalProperties' ? `${message}: it may be a protection` : message,
       fix: 'Correct it, or take a newer Toolyard.'
     }))
     const place: Placed = isExecution(written)
-      ? readPlaced(written, at, { documents, allowScripts, programs })
+      ? readPlaced(written, at, { unread: documents.unread, place: { allowlist, allowScripts, programs } })
       : { at, faults: wrong, remarks: [] }
     const faults = place.faults.map(fault => ({ ...fault, message: `execution[${at}]: ${fault.message}` }))
-    found.set(tool, [...found.get(tool) ?? [], { ...place, faults }])
+    const own = found.get(tool) ?? []
+    own.push({ ...place, faults })
+    found.set(tool, own)
   }
   return found
 }
@@ -114,9 +125,9 @@ function isExecution (written: unknown): written is Execution {
 
 function readPlaced (
   written: Execution, at: number,
-  { documents: { allowlist, unread }, allowScripts, programs }: { documents: Documents, allowScripts: boolean, programs: readonly string[] }
+  { unread, place }: { unread: Documents['unread'], place: Parameters<typeof readExecution>[1] }
 ): Placed {
-  const { execution, faults, remarks } = readExecution(written, { allowlist, allowScripts, programs })
+  const { execution, faults, remarks } = readExecution(written, place)
   const ofArguments = (written.args ?? []).flatMap(({ resolveCommand, denyResolveCommand }) => [resolveCommand, denyResolveCommand])
   const helpers = [written.postProcess, ...ofArguments]
   const used = [written.binary, ...helpers.flatMap(helper => helper?.binary ?? [])]
@@ -141,8 +152,8 @@ function chosenOf (own: readonly Placed[], binGroup: number | undefined): { exec
   return { executions, faults: others.length > 1 ? [{ rule: 'SN35', message: 'more than one execution without paramCondition says how to run it', fix: 'Give all but one of them a paramCondition.' }] : [] }
 }
 
-function declarationOf (written: unknown): { declaration?: Declaration, faults: Unheld[] } {
-  const faults = shapeFaults(Declaration, written).map(({ message }): Unheld => ({ rule: 'SN2', message, fix: 'Correct the value.' }))
+async function declarationOf (written: unknown): Promise<{ declaration?: Declaration, faults: Unheld[] }> {
+  const faults = (await shapeFaults(Declaration, written)).map(({ message }): Unheld => ({ rule: 'SN2', message, fix: 'Correct the value.' }))
   if (!isDeclaration(written)) return { faults }
   const { parameters } = written
   return { declaration: { ...written, ...parameters != null && { parameters: commonForm(parameters) } }, faults }
@@ -190,14 +201,17 @@ function toolOf (
 const most = 20
 
 /** Parameters that models are told of and nothing uses, and those that are used and that no model knows of. */
-function parameterRemarks ({ parameters }: Declaration, executions: readonly Execution[]): Unheld[] {
-  const declared = isRecord(parameters?.['properties']) ? Object.keys(parameters['properties']) : []
-  const used = executions.flatMap(({ args, paramCondition }) => [
-    ...(args ?? []).flatMap(({ kind, param }) => kind === 'literal' || param == null ? [] : [param]),
-    ...paramCondition?.present ?? [], ...paramCondition?.absent ?? []
-  ])
-  const unknown = [...new Set(used)].filter(name => !declared.includes(name))
-  const unused = executions.length === 0 ? [] : declared.filter(name => !used.includes(name))
+async function parameterRemarks ({ parameters }: Declaration, executions: readonly Execution[]): Promise<Unheld[]> {
+  const declared = new Set(isRecord(parameters?.['properties']) ? Object.keys(parameters['properties']) : [])
+  const used = new Set<string>()
+  const pause = createPause()
+  for (const { args, paramCondition } of executions) {
+    await pause()
+    for (const { kind, param } of args ?? []) if (kind !== 'literal' && param != null) used.add(param)
+    for (const name of [...paramCondition?.present ?? [], ...paramCondition?.absent ?? []]) used.add(name)
+  }
+  const unknown = [...used].filter(name => !declared.has(name))
+  const unused = executions.length === 0 ? [] : [...declared].filter(name => !used.has(name))
   return [
     ...defaultFaults(parameters ?? undefined).map(({ message, fix }): Unheld => ({ rule: 'S8', message: `parameters: ${message}`, fix })),
     ...unknown.slice(0, most).map(name => ({ rule: 'SN7', message: `parameters declare no property ${JSON.stringify(name)}, which an argument uses`, fix: 'Declare it, so that models know of it, or correct the name.' })),

@@ -15,15 +15,20 @@ export interface Remark {
   column?: number
 }
 
-export type Allowlist = Readonly<Record<string, readonly string[]>>
+/** Subcommands by programs: an author may list many, and each execution names one. */
+export type Allowlist = ReadonlyMap<string, ReadonlySet<string>>
+
+export function allowlistOf (written: Readonly<Record<string, readonly string[]>>): Allowlist {
+  return new Map(Object.entries(written).map(([binary, subcommands]) => [binary, new Set(subcommands)]))
+}
 
 /** Why a pair may not run, in its documented text; undefined when it may. The executor looks again. */
 export function checkPair (
   allowlist: Allowlist, binary: string, subcommand: string, rules: { binary: string, subcommand: string }
 ): ManifestFault | undefined {
-  const subcommands = Object.hasOwn(allowlist, binary) ? allowlist[binary] : undefined
+  const subcommands = allowlist.get(binary)
   if (subcommands === undefined) return new ManifestFault(rules.binary, `binary not allowlisted: ${binary}`, { fix: 'Add the binary to allowlist, or correct its name.' })
-  if (subcommands.includes(subcommand)) return undefined
+  if (subcommands.has(subcommand)) return undefined
   return new ManifestFault(rules.subcommand, `subcommand not allowlisted: ${binary} ${subcommand}`, { fix: `Add it to allowlist[${JSON.stringify(binary)}], letter for letter.` })
 }
 

@@ -2,6 +2,7 @@ import { pointerName, pointerToken } from '@toolyard/contract/terms'
 import type { TNull, TOptional, TSchema, TUnion } from 'typebox'
 import { Errors } from 'typebox/schema'
 import { Type } from '@toolyard/contract/type'
+import { Turns } from '@toolyard/runtime'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /** One place where a value is not as its schema says. */
@@ -35,19 +36,22 @@ interface Container {
 
 /**
  * Compares a value with a TypeBox schema. The messages are like serde's, with the place in front, such as
- * ``execution[0]: missing field `binary` ``; unknown fields come first.
+ * ``execution[0]: missing field `binary` ``; unknown fields come first. A long list is looked through in turns.
  */
-export function shapeFaults (schema: TSchema, value: unknown): ShapeFault[] {
+export async function shapeFaults (schema: TSchema, value: unknown): Promise<ShapeFault[]> {
   const faults: ShapeFault[] = []
+  const turns = new Turns()
   for (const fault of faultsBelow(schema, value, '')) {
+    if (turns.isOver()) await turns.next()
+    if (fault === undefined) continue
     faults.push(fault)
     if (faults.length > manifestLimits.findings) break
   }
   return [...faults.filter(isUnknownField), ...faults.filter(fault => !isUnknownField(fault))]
 }
 
-/** Place by place: TypeBox tells eight errors of a value, whatever is in it. */
-function * faultsBelow (schema: TSchema, value: unknown, at: string): Generator<ShapeFault> {
+/** Place by place: TypeBox tells eight errors of a value, whatever is in it. Undefined for each item of a list that was looked at. */
+function * faultsBelow (schema: TSchema, value: unknown, at: string): Generator<ShapeFault | undefined> {
   const own = containerOf(schema, value)
   if (own === undefined) {
     yield * placeFaults(schema, value, at)
@@ -55,7 +59,10 @@ function * faultsBelow (schema: TSchema, value: unknown, at: string): Generator<
   }
   const { properties = {}, additionalProperties, items = {} } = own
   if (Array.isArray(value)) {
-    for (const [index, item] of value.entries()) yield * faultsBelow(items, item, `${at}/${index}`)
+    for (const [index, item] of value.entries()) {
+      yield * faultsBelow(items, item, `${at}/${index}`)
+      yield undefined
+    }
     return
   }
   const anything = Object.fromEntries(Object.keys(properties).map(name => [name, {}]))
@@ -88,8 +95,9 @@ function placeFaults (schema: TSchema, value: unknown, at: string): ShapeFault[]
   const [first] = errors
   if (first === undefined) return []
   if (others.length === 0) return [shapeFault(first, at, `must be ${types.join(' or ')}`)]
+  const known = Object.keys((schema as Container).properties ?? {})
   return others.flatMap(error => error.keyword === 'additionalProperties'
-    ? error.params.additionalProperties.map(name => unknownField(Object.keys((schema as Container).properties ?? {}), error, at, name))
+    ? error.params.additionalProperties.slice(0, manifestLimits.findings).map(name => unknownField(known, error, at, name))
     : [{ ...shapeFault(error, at, messageOf(error)), ...error.keyword === 'enum' && { known: error.params.allowedValues.map(String) } }])
 }
 

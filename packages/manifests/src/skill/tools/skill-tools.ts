@@ -1,4 +1,6 @@
+import { grouped } from '@toolyard/contract/terms'
 import { setImmediate } from 'node:timers/promises'
+import { createPause } from '../../document/pause.ts'
 import { ManifestFault, wholeFinding, type Finding } from '../../finding/finding.ts'
 import { goQuote } from '../../finding/go-quote.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
@@ -7,7 +9,7 @@ import { readNetwork, type NetworkReading } from '../../program/network.ts'
 import { commonForm } from '../../schema/form/common-form.ts'
 import type { Schemas } from '../../schema/schemas.ts'
 import type { Tool } from '../../tool/tool.ts'
-import { checkPair, mappingRemarks } from './execution-check.ts'
+import { allowlistOf, checkPair, mappingRemarks, type Allowlist } from './execution-check.ts'
 import type { SkillOptions } from './options.ts'
 import { createProgramCheck } from './program-check.ts'
 import type { Execution, ToolDeclaration, ToolsFile, ArgMapping, ResolveCommand } from './tools-file.ts'
@@ -35,20 +37,23 @@ export async function skillTools (source: SkillToolsSource): Promise<{ tools?: T
   const { contents, file, everyFault } = source
   const { tools = [], execution = [] } = contents
   const declarations = tools.map(pointed)
-  const executions = execution.map((each, at): PlacedExecution => ({ ...each, at }))
+  const allowlist = allowlistOf(contents.allowlist ?? {})
+  const executions = grouped(execution.map((each, at): PlacedExecution => ({ ...each, at })), ({ tool }) => tool)
   const doubles = doubleNames(declarations).map(fault => wholeFinding(fault, file))
   if (doubles.length > 0 && !everyFault) return { findings: doubles.slice(0, 1) }
   const served: Tool[] = []
   const findings = [...doubles, ...strayExecutions(source)]
   const programs = createProgramCheck(source)
+  const pause = createPause()
   for (const [index, declaration] of declarations.entries()) {
     const place = { file, index, tool: declaration.name }
     const prefix = `tool[${index}] ${goQuote(declaration.name)}: `
-    const own = executions.filter(({ tool }) => tool === declaration.name)
-    const faults = await toolFaults(declaration, own, source)
+    const own = executions.get(declaration.name) ?? []
+    const faults = await toolFaults(declaration, own, { allowlist, schemas: source.schemas })
     findings.push(...faults.map(({ rule, message, place: where }) => ({ ...where, ...place, severity: 'error' as const, rule, message: prefix + message })))
     for (const each of own) {
-      const remarks = [...mappingRemarks(each, declaration, contents.allowlist ?? {}), ...await programs(each)]
+      await pause()
+      const remarks = [...mappingRemarks(each, declaration, allowlist), ...await programs(each)]
       findings.push(...remarks.map(remark => ({ path: ['execution', each.at], ...remark, ...place, severity: 'warning' as const, message: prefix + remark.message })))
     }
     const [only] = own
@@ -82,7 +87,7 @@ function strayExecutions ({ contents: { tools = [], execution = [] }, file }: Sk
 
 /** Why a tool isn't served. */
 async function toolFaults (
-  declaration: ToolDeclaration, executions: readonly PlacedExecution[], { contents: { allowlist = {} }, schemas }: SkillToolsSource
+  declaration: ToolDeclaration, executions: readonly PlacedExecution[], { allowlist, schemas }: { allowlist: Allowlist, schemas: Schemas }
 ): Promise<ManifestFault[]> {
   const [first, second] = executions
   const faults: ManifestFault[] = []

@@ -35,7 +35,7 @@ export async function readToolsFile (text: string): Promise<ToolsReading> {
   const doubles = (await duplicateKeys(text)).map(({ path, line, column }) => (
     new ManifestFault('SC1', `duplicate field \`${path.at(-1)}\` at line ${line} column ${column}`, { path, line, column, fix: 'Remove one of the two.' })
   ))
-  const faults = [...doubles, ...shapeFaults(ToolsFile, value).map(fault => manifestFault(fault, value))]
+  const faults = [...doubles, ...(await shapeFaults(ToolsFile, value)).map(fault => manifestFault(fault, value))]
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- `shapeFaults` has checked it.
   return faults.length > 0 ? { faults } : { contents: value as ToolsFile, faults }
 }
