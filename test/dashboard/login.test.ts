@@ -71,6 +71,8 @@ t.test('logins are throttled per network, over all API processes', async t => {
   for (let count = 0; count < 10; count++) t.equal(await attempt(count % 2 === 0 ? address : other.address, '2001:db8:1:2::1'), 401)
   t.equal(await attempt(other.address, '2001:db8:1:2:ffff::7', testKeys.admin), 429, 'also with the right key, and from another address of the same network')
   t.equal(await attempt(address, '2001:db8:1:3::1', testKeys.admin), 200, 'others log in')
+  for (let count = 0; count < 10; count++) t.equal(await attempt(address, `203.0.113.9:${40_000 + count}`), 401)
+  t.equal(await attempt(address, '203.0.113.9:50000', testKeys.admin), 429, 'whatever port a proxy says')
 })
 
 t.test('pages can\'t be framed, aren\'t cached, and run only their own scripts', async t => {

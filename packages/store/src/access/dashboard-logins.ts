@@ -68,8 +68,9 @@ function attemptsKey (address: string): string {
   return dashboardKey(`attempts:${createHash('sha256').update(network(address)).digest('base64url')}`)
 }
 
-/** An owner of one IPv6 address has 2^64 of them. */
-function network (address: string): string {
+/** An owner of one IPv6 address has 2^64 of them. Some proxies name the port of a visitor too, which differs with each connection. */
+function network (given: string): string {
+  const address = given.replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1')
   if (!address.includes(':') || address.includes('.')) return address
   const [head = '', tail] = address.split('::')
   const groups = head === '' ? [] : head.split(':')
