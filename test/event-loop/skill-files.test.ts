@@ -18,6 +18,12 @@ const skills: Record<string, SkillFiles> = {
   'tools and executions': {
     'tools.json': { allowlist: { show: ['run'] }, tools: list(5_000, at => ({ name: `t${at}`, parameters: {} })), execution: list(5_000, at => ({ ...run, tool: `t${at}` })) }
   },
+  'defaults and required names': threeFiles({
+    tool: { parameters: { type: 'object', properties: Object.fromEntries(list(2_400, at => [`p${at}`, { default: 1 }])), required: list(60_000, at => `q${at}`) } }
+  }),
+  'a large default and choices': threeFiles({
+    tool: { parameters: { type: 'object', properties: { a: { default: 'x'.repeat(200_000), anyOf: list(1_000, at => ({ minLength: 300_000 + at })) } } } }
+  }),
   'names that stand twice, behind many lines': { 'tools.json': `${'\n'.repeat(1_000_000)}{${list(50, () => '"tools": []').join()}}` },
   'parentheses that are open': { 'SKILL.md': `---\nname: one\ndescription: x\nallowed-tools: ${'a('.repeat(8_000)}\n---\nText\n`, 'scripts/x.sh': 'echo' }
 }

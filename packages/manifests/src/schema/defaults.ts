@@ -72,22 +72,26 @@ interface Defaulted {
 type Keeps = (property: Defaulted) => boolean
 
 function withDefaults (schema: Readonly<Record<string, unknown>>, place: readonly string[], keeps: Keeps): Record<string, unknown> {
-  const required: readonly unknown[] = Array.isArray(schema['required']) ? schema['required'] : []
+  const required = new Set<unknown>(Array.isArray(schema['required']) ? schema['required'] : [])
   return withSubschemas(schema, (written, property) => {
     if (property === undefined) return withDefaults(written, place, keeps)
     const at = [...place, property]
     // Those within go first: a default of the whole may rely on them.
     const inner = withDefaults(written, at, keeps)
-    if (!('default' in inner) || keeps({ inner, place: at, isRequired: required.includes(property) })) return inner
+    if (!('default' in inner) || keeps({ inner, place: at, isRequired: required.has(property) })) return inner
     const { default: _, ...rest } = inner
     return rest
   })
 }
 
+/** Characters of a default, or values that it is compared with, that are looked at in the time of one step. */
+const perStep = 64
+
 /** Judges defaults by the schema that they stand in. What can't be judged within its bounds counts as fitting. */
 class FitCheck {
   readonly #root: Readonly<Record<string, unknown>>
   #stepsLeft = 20_000
+  readonly #texts = new WeakMap<object, string>()
 
   constructor (root: Readonly<Record<string, unknown>>) {
     this.#root = root
@@ -95,17 +99,27 @@ class FitCheck {
 
   fits (value: unknown, schema: unknown, depth = 0): boolean {
     if (schema === false) return false
-    if (!isRecord(schema) || depth > 30 || this.#stepsLeft-- < 0) return true
+    if (!isRecord(schema) || depth > 30) return true
+    this.#stepsLeft -= 1 + this.#textOf(value).length / perStep + (Array.isArray(schema['enum']) ? schema['enum'].length / perStep : 0)
+    if (this.#stepsLeft < 0) return true
     if (value === null && schema['nullable'] === true) return true
     const { $ref: reference, type, enum: values, allOf, anyOf, oneOf } = schema
     const all = (schemas: unknown): boolean => !Array.isArray(schemas) || schemas.every(each => this.fits(value, each, depth + 1))
     const some = (schemas: unknown): boolean => !Array.isArray(schemas) || schemas.some(each => this.fits(value, each, depth + 1))
     return (type === undefined || [type].flat().some(each => isOfType(value, each))) &&
-      (!Array.isArray(values) || values.some(each => isSame(each, value))) &&
-      (!('const' in schema) || isSame(schema['const'], value)) &&
+      (!Array.isArray(values) || values.some(each => this.#textOf(each) === this.#textOf(value))) &&
+      (!('const' in schema) || this.#textOf(schema['const']) === this.#textOf(value)) &&
       (typeof reference !== 'string' || this.fits(value, pointerTarget(this.#root, reference), depth + 1)) &&
       all(allOf) && some(anyOf) && some(oneOf) &&
       numberFits(value, schema) && textFits(value, schema) && this.#listFits(value, schema, depth) && this.#objectFits(value, schema, depth)
+  }
+
+  /** The JSON of a value; that of a large one is written once. */
+  #textOf (value: unknown): string {
+    if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
+    const text = this.#texts.get(value) ?? JSON.stringify(value)
+    this.#texts.set(value, text)
+    return text
   }
 
   #listFits (value: unknown, { items, minItems, maxItems }: Record<string, unknown>, depth: number): boolean {
@@ -127,10 +141,6 @@ class FitCheck {
         ? this.fits(item, properties[name], depth + 1)
         : patternProperties !== undefined || this.fits(item, others, depth + 1))
   }
-}
-
-function isSame (left: unknown, right: unknown): boolean {
-  return JSON.stringify(left) === JSON.stringify(right)
 }
 
 function isWithin (size: number, min: unknown, max: unknown): boolean {

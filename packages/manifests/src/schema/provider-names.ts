@@ -56,7 +56,10 @@ class NameWriter {
       return items.length === 0 ? value : writtenLike(value.map(item => this.write(items, item)), value)
     }
     const properties = own.map(({ properties }) => properties).filter(isRecord)
-    const of = (name: string): unknown[] => properties.filter(each => Object.hasOwn(each, name)).map(each => each[name])
+    const of = (name: string): unknown[] => {
+      this.#stepsLeft -= properties.length
+      return this.#stepsLeft < 0 ? [] : properties.filter(each => Object.hasOwn(each, name)).map(each => each[name])
+    }
     const itsName = (name: string): string => {
       const written = this.#written.get(name)
       const isSent = written !== undefined && !Object.hasOwn(value, written) && of(name).length === 0 && of(written).length > 0

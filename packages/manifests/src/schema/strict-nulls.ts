@@ -3,6 +3,8 @@ import type { JsonSchema } from '../tool/tool.ts'
 
 /** Steps and fields that one call may take: choices within choices are gone through again and again. */
 const mostSteps = 20_000
+/** Names and values that are compared in the time of one step. */
+const perStep = 64
 /** References that only lead to each other lead nowhere. */
 const mostHops = 32
 
@@ -70,7 +72,7 @@ class NullStripper {
     if (!isRecord(value) || !isRecord(properties)) return value
     this.#count(Object.keys(value).length)
     const isIdle = (name: string, item: unknown): boolean =>
-      item === null && Object.hasOwn(properties, name) && !required.includes(name) && !this.#takesNull(properties[name])
+      item === null && Object.hasOwn(properties, name) && !this.#isAmong(required, name) && !this.#takesNull(properties[name])
     return writtenLike(Object.fromEntries(Object.entries(value)
       .filter(([name, item]) => !isIdle(name, item))
       .map(([name, item]) => [name, Object.hasOwn(properties, name) ? this.strip(properties[name], item) : item])), value)
@@ -84,7 +86,7 @@ class NullStripper {
     if (choices !== undefined) return choices.some(choice => this.#fits(choice, value))
     const { type, enum: values, properties, additionalProperties } = own
     if ('const' in own && own['const'] !== value) return false
-    if (Array.isArray(values) && !values.includes(value)) return false
+    if (Array.isArray(values) && !this.#isAmong(values, value)) return false
     if (type !== undefined && ![type].flat().some(name => isOfType(value, name))) return false
     if (Array.isArray(value)) return value.every(item => this.#fits(own['items'] ?? true, item))
     if (!isRecord(value) || !isRecord(properties)) return true
@@ -97,7 +99,7 @@ class NullStripper {
     const own = this.#resolve(schema)
     if (own === undefined) return schema !== false
     const { type, enum: values } = own
-    if (Array.isArray(values)) return values.includes(null)
+    if (Array.isArray(values)) return this.#isAmong(values, null)
     if (type !== undefined) return [type].flat().includes('null')
     if ('const' in own) return own['const'] === null
     return choicesOf(own)?.some(choice => this.#takesNull(choice)) ?? false
@@ -112,6 +114,11 @@ class NullStripper {
     }
     this.#count(1)
     return isRecord(own) ? own : undefined
+  }
+
+  #isAmong (values: readonly unknown[], value: unknown): boolean {
+    this.#count(values.length / perStep)
+    return values.includes(value)
   }
 
   #count (steps: number): void {

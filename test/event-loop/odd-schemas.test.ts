@@ -1,0 +1,40 @@
+import { freeName } from '@toolyard/contract/terms'
+import t from 'tap'
+import { createService } from '../support/service.ts'
+import { leavesLoopFree } from './longest-turn.ts'
+import { turnEnvironment, turnsOf } from './service-turns.ts'
+
+const list = <Item>(count: number, item: (at: number) => Item): Item[] => Array.from({ length: count }, (_, at) => item(at))
+const properties = (count: number, nameOf: (at: number) => string): object => Object.fromEntries(list(count, at => [nameOf(at), { type: 'string' }]))
+const schemas = {
+  branches: { type: 'object', anyOf: list(2_000, at => ({ properties: { [`a!${at}`]: { type: 'string' } } })) },
+  nulls: { type: 'object', properties: properties(4_000, at => `p${at}`), required: list(100_000, at => `q${at}`) }
+}
+const env = turnEnvironment()
+const service = await createService(t, {
+  files: { 'tools/bin/none': '#!/bin/sh\necho 1\n' },
+  tools: Object.entries(schemas).map(([name, schema]) => ({ name, description: 'A tool.', command: ['./tools/bin/none'], schema })),
+  env
+})
+const leavesLoopsFree = turnsOf(service, env)
+
+async function call (name: string, body: object): Promise<void> {
+  await service.client.request(`/v1/tools/${name}`, { method: 'POST', body })
+}
+
+t.test('promise 10: no schema with names that providers do not take holds up a process', async t => {
+  const fields = Object.fromEntries(list(25_000, at => [`k${at}`, 1]))
+  await leavesLoopsFree(t, 'fields of many branches', () => call('branches', fields))
+})
+
+t.test('promise 10: thousands of names that become one hold up nothing', async t => {
+  await leavesLoopFree(t, '5,000 names', () => {
+    const taken = new Set<string>()
+    t.strictSame(list(5_000, () => freeName('name', taken)).slice(0, 4), ['name', 'name_2', 'name_3', 'name_4'])
+    t.equal(taken.size, 5_000)
+  })
+})
+
+t.test('promise 10: no null of strict mode holds up a process', async t => {
+  await leavesLoopsFree(t, 'nulls and required names', () => call('nulls', Object.fromEntries(list(4_000, at => [`p${at}`, null]))))
+})
