@@ -7,8 +7,8 @@ import { createHostLookup, publicAddresses, type Lookup } from '@toolyard/runtim
 import t, { type Test } from 'tap'
 
 /**
- * A name server: `answers` has addresses by name; a name with `silent` gets no answer, one for which `fails` says so a failure
- * (SERVFAIL), and any other isn't there.
+ * A name server: `answers` has addresses by name; a name with `silent` gets no answer, one with `four` none for IPv6, one for which
+ * `fails` says so a failure (SERVFAIL), and any other isn't there.
  */
 async function startNameServer (
   t: Test, answers: Record<string, string>, fails: (name: string, isFour: boolean) => boolean = () => false
@@ -24,8 +24,8 @@ async function startNameServer (
     }
     const name = labels.join('.')
     asked.push(name)
-    if (name.includes('silent')) return
     const isFour = question.readUInt16BE(at + 1) === 1
+    if (name.includes('silent') || (name.includes('four') && !isFour)) return
     const hasFailed = fails(name, isFour)
     const answer = isFour && !hasFailed ? answers[name] : undefined
     const head = Buffer.from(question.subarray(0, at + 5))
@@ -41,6 +41,9 @@ async function startNameServer (
   return { servers: [`127.0.0.1:${socket.address().port}`], asked }
 }
 
+/** A server that answers does so at once. */
+const patience = { timeout: 500, tries: 2 }
+
 function find (lookup: Lookup, host: string): Promise<string[] | string> {
   return new Promise(resolve => {
     lookup(host, { all: true }, (error, addresses) => { resolve(error === null ? addresses.map(({ address }) => address) : error.code ?? '') })
@@ -49,7 +52,7 @@ function find (lookup: Lookup, host: string): Promise<string[] | string> {
 
 t.test('names whose servers keep silent hold up no other name, and end with EAI_AGAIN', async t => {
   const { servers, asked } = await startNameServer(t, { 'quick.example.test': '192.0.2.7' })
-  const lookup = createHostLookup({ servers, resolverFile: '/dev/null' })
+  const lookup = createHostLookup({ servers, resolverFile: '/dev/null', patience })
   let ended = 0
   const silent = Array.from({ length: 64 }, (_, at) => find(lookup, `s${at}.silent.test`).finally(() => { ended++ }))
   t.same(await find(lookup, 'quick.example.test'), ['192.0.2.7'])
@@ -75,18 +78,30 @@ t.test('a name server that fails is passed over for the next one, and a domain t
   const { servers } = await startNameServer(t, { 'api.example.test': '192.0.2.7' }, (name, isFour) => name.endsWith('.corp.test') || !isFour)
   const resolverFile = join(t.testdir(), 'resolv.conf')
   writeFileSync(resolverFile, 'search corp.test silent.test\noptions ndots:5\n')
-  const lookup = createHostLookup({ servers: [...failing.servers, ...servers], resolverFile })
+  const lookup = createHostLookup({ servers: [...failing.servers, ...servers], resolverFile, patience })
   t.same(await find(lookup, 'api.example.test.'), ['192.0.2.7'], 'as glibc does')
   t.same(await find(lookup, 'api.example.test'), ['192.0.2.7'])
   t.equal(await find(lookup, 'none.example.test'), 'EAI_AGAIN', 'it may be in the domain of which nothing is known')
   t.equal(await find(createHostLookup({ servers: failing.servers, resolverFile: '/dev/null' }), 'api.example.test'), 'EAI_AGAIN')
 })
 
+t.test('a server that never answers for IPv6 holds up no name that has addresses, or isn\'t there, for IPv4', async t => {
+  const { servers } = await startNameServer(t, { 'four.example.test': '192.0.2.7' })
+  const resolverFile = join(t.testdir(), 'resolv.conf')
+  writeFileSync(resolverFile, 'search a.test\noptions ndots:5\n')
+  const lookup = createHostLookup({ servers, resolverFile, patience: { timeout: 5_000, tries: 1 } })
+  let hasEnded = false
+  const silent = find(lookup, 'silent.test.').finally(() => { hasEnded = true })
+  t.strictSame(await Promise.all([find(lookup, 'four.example.test'), find(lookup, 'four.none.test')]), [['192.0.2.7'], 'ENOTFOUND'])
+  t.notOk(hasEnded)
+  t.equal(await silent, 'EAI_AGAIN')
+})
+
 t.test('names of the hosts file, without a dot, and of this machine are the system\'s', async t => {
   const { servers, asked } = await startNameServer(t, {})
   const hostsFile = join(t.testdir(), 'hosts')
   writeFileSync(hostsFile, '127.0.0.1 localhost\n192.0.2.3 x 127.0.0.5 # more.silent.test\n')
-  const lookup = createHostLookup({ servers, hostsFile, resolverFile: '/dev/null' })
+  const lookup = createHostLookup({ servers, hostsFile, resolverFile: '/dev/null', patience })
   t.match(await find(lookup, 'localhost'), ['127.0.0.1'])
   t.same(await find(lookup, '127.0.0.5'), ['127.0.0.5'])
   t.same(asked, [])

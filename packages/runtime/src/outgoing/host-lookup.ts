@@ -1,4 +1,4 @@
-import { lookup as systemLookup, type LookupAddress } from 'node:dns'
+import { lookup as systemLookup, type LookupAddress, type ResolverOptions } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 import { readFile } from 'node:fs/promises'
 import { errorCode } from '@toolyard/contract/terms'
@@ -19,10 +19,14 @@ export interface HostLookupOptions {
   servers?: readonly string[]
   hostsFile?: string
   resolverFile?: string
+  /** How long a name server may take for the first of two questions, in milliseconds; for the second twice as long. */
+  patience?: Patience
 }
 
-/** How long a name server may take for the first of two questions, in milliseconds; for the second twice as long. */
-const patience = { timeout: 2_500, tries: 2 }
+type Patience = Required<Pick<ResolverOptions, 'timeout' | 'tries'>>
+
+/** After the answer for one family of addresses, that for the other may take so long, in milliseconds: some servers never answer it. */
+const lateMs = 500
 const local = /^[^.]*$|\.local$|\.localhost$/i
 /** The name isn't there; anything else is a server that doesn't say. */
 const missing = ['ENOTFOUND', 'ENODATA', 'EBADNAME']
@@ -30,7 +34,9 @@ const missing = ['ENOTFOUND', 'ENODATA', 'EBADNAME']
 const failed = ['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR']
 
 /** Makes a lookup that holds up no other one, however long it takes. */
-export function createHostLookup ({ servers, hostsFile = '/etc/hosts', resolverFile = '/etc/resolv.conf' }: HostLookupOptions = {}): Lookup {
+export function createHostLookup ({
+  servers, hostsFile = '/etc/hosts', resolverFile = '/etc/resolv.conf', patience = { timeout: 2_500, tries: 2 }
+}: HostLookupOptions = {}): Lookup {
   async function addressesOf (host: string): Promise<LookupAddress[]> {
     const name = host.replace(/\.$/, '')
     if (local.test(name) || isListed(await textOf(hostsFile), name)) return await systemAddresses(host)
@@ -40,7 +46,7 @@ export function createHostLookup ({ servers, hostsFile = '/etc/hosts', resolverF
     if (servers !== undefined) resolver.setServers(servers)
     let isUnsure = false
     for (const candidate of candidates) {
-      const answers = await Promise.allSettled([ask(resolver, 'resolve4', candidate), ask(resolver, 'resolve6', candidate)])
+      const answers = await answersFor([ask(resolver, 'resolve4', candidate, patience), ask(resolver, 'resolve6', candidate, patience)])
       const found = answers.flatMap((answer, at) => (
         answer.status === 'fulfilled' ? answer.value.map(address => ({ address, family: at === 0 ? 4 : 6 })) : []
       ))
@@ -58,8 +64,22 @@ export function createHostLookup ({ servers, hostsFile = '/etc/hosts', resolverF
   }
 }
 
+/** The answers for both families. Addresses of one are enough, and a name that isn't there has none of the other. */
+async function answersFor (questions: ReadonlyArray<Promise<string[]>>): Promise<Array<PromiseSettledResult<string[]>>> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    const isKnown = (): void => { timer ??= setTimeout(() => { reject(Object.assign(new Error('late'), { code: 'ENODATA' })) }, lateMs) }
+    for (const question of questions) question.then(isKnown, error => { if (errorCode(error) === 'ENOTFOUND') isKnown() })
+  })
+  try {
+    return await Promise.allSettled(questions.map(question => Promise.race([question, late])))
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** Node's c-ares takes the failure of a server for the answer. As glibc does, the other servers are asked then. */
-async function ask (resolver: Resolver, question: 'resolve4' | 'resolve6', name: string): Promise<string[]> {
+async function ask (resolver: Resolver, question: 'resolve4' | 'resolve6', name: string, patience: Patience): Promise<string[]> {
   const all = resolver.getServers()
   for (let at = 0; ; at++) {
     const asked = at === 0 ? resolver : new Resolver(patience)
