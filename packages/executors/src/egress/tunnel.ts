@@ -1,4 +1,5 @@
 import { isIP, type Socket } from 'node:net'
+import { pipeInTurns } from '@toolyard/runtime'
 import { canonicalHost, type EgressRule } from '@toolyard/runtime/outgoing'
 import type { EgressCall } from './calls.ts'
 import type { Connector } from './connector.ts'
@@ -39,7 +40,7 @@ export async function carryTunnel (
   client.once('close', () => { upstream?.destroy() })
   upstream?.once('close', () => { if (!client.destroyed) client.destroySoon() })
   // Some servers speak first.
-  if (isPort) upstream.pipe(client)
+  const unpipe = isPort ? pipeInTurns(upstream, client) : undefined
   const { greeting, bytes } = await greetingOf(client, head, isPort ? undefined : greetingMs)
   if (client.destroyed) return
   const why = faultOf(greeting, target, { isPort, isRead: upstream === undefined })
@@ -49,7 +50,7 @@ export async function carryTunnel (
     return
   }
   if (greeting?.kind === 'http' || upstream === undefined) {
-    upstream?.unpipe(client)
+    unpipe?.()
     upstream?.removeAllListeners('close')
     upstream?.destroy()
     if (bytes.length > 0) client.unshift(bytes)
@@ -58,8 +59,8 @@ export async function carryTunnel (
     return
   }
   if (bytes.length > 0) upstream.write(bytes)
-  if (!isPort) upstream.pipe(client)
-  client.pipe(upstream)
+  if (!isPort) pipeInTurns(upstream, client)
+  pipeInTurns(client, upstream)
 }
 
 function faultOf (
