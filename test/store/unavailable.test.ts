@@ -45,7 +45,7 @@ t.test('what the user of the service may not do is taken when it may, and the er
   }
 })
 
-t.test('why a server takes no connection is told, once', async t => {
+t.test('why a server takes no connection is told, once, and is the last that is told', async t => {
   // The test's own connection is all that it takes.
   const { port } = await startRedisProcess(t, { config: { maxclients: '1' } })
   const told: string[] = []
@@ -56,6 +56,7 @@ t.test('why a server takes no connection is told, once', async t => {
   let tries = 0
   redis.on('reconnecting', () => { tries++ })
   await waitFor('it is tried again and again', () => tries >= 5)
+  t.equal(told.at(-1), reason, told.join())
   t.equal(new Set(told).size, told.length, told.join())
 })
 

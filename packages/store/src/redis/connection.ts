@@ -3,7 +3,7 @@ import { lookup as systemLookup } from 'node:dns'
 import { createConnection, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, type ConnectionOptions } from 'node:tls'
 import type { RedisTarget } from '@toolyard/runtime'
-import { withoutUndefined } from '@toolyard/contract/terms'
+import { errorCode, withoutUndefined } from '@toolyard/contract/terms'
 import { ioredis, type Redis } from './ioredis.ts'
 import { noteReconnects } from './reconnects.ts'
 import { followSentinels } from './sentinel-watch.ts'
@@ -58,9 +58,12 @@ export function connectRedis (
 ): Redis {
   const redis = open(target, role, lookup)
   const reported = new Set<string>()
+  let wasRefused = false
   const report = (error: Error): void => {
-    if (!reported.has(error.message)) onError(error)
+    // How a refused connection ended says less than the refusal.
+    if (reported.has(error.message) || (wasRefused && brokenOff.has(errorCode(error)))) return
     reported.add(error.message)
+    onError(error)
   }
   redis.on('error', report)
   if (role === 'subscriber') keepSubscribed(redis, report)
@@ -68,18 +71,27 @@ export function connectRedis (
   leaveSilentServers(redis, writableServers)
   if (target.place.kind === 'sentinels' && redis instanceof ioredis.Redis) followSentinels(redis, target.place, target.tls)
   noteReconnects(redis)
-  redis.on('ready', () => { reported.clear() })
+  redis.on('ready', () => {
+    reported.clear()
+    wasRefused = false
+  })
   const attend = (server: Server): void => {
     server.on('connect', () => {
       // When a server refuses many commands at once, ioredis ends the connection for each of them, and adds a listener each time.
       server.stream.setMaxListeners(0)
-      hearRefusal(server.stream, report)
+      hearRefusal(server.stream, refusal => {
+        wasRefused = true
+        report(refusal)
+      })
     })
   }
   if (redis instanceof ioredis.Cluster) redis.on('+node', attend)
   else attend(redis)
   return redis
 }
+
+/** Codes of connections that a server ended. */
+const brokenOff: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET'])
 
 /** What a server says to a connection that it takes none of: it has as many as it may, or protects itself from other machines. */
 const refusalOfConnection = /^-(?:ERR |DENIED )?(max number of clients.*|Redis is running in protected mode[^.]*)/
