@@ -1,5 +1,7 @@
 import { freeName } from '@toolyard/contract/terms'
+import { providerTool } from '@toolyard/manifests'
 import t from 'tap'
+import { testTool } from '../support/tool.ts'
 import { createService } from '../support/service.ts'
 import { leavesLoopFree } from './longest-turn.ts'
 import { turnEnvironment, turnsOf } from './service-turns.ts'
@@ -25,6 +27,19 @@ async function call (name: string, body: object): Promise<void> {
 t.test('promise 10: no schema with names that providers do not take holds up a process', async t => {
   const fields = Object.fromEntries(list(25_000, at => [`k${at}`, 1]))
   await leavesLoopsFree(t, 'fields of many branches', () => call('branches', fields))
+})
+
+t.test('promise 10: no choices of a schema hold up who makes a list of it for a provider', async t => {
+  const chain = (count: number): object => Object.fromEntries(list(8, at => [`d${at}`, { anyOf: list(count, () => ({ $ref: `#/$defs/d${at + 1}` })) }]))
+  const odd: Record<string, Record<string, unknown>> = {
+    'choices within choices': { $defs: chain(60), anyOf: [{ $ref: '#/$defs/d0' }] },
+    'one name': { anyOf: list(2_000, at => ({ properties: { kind: { const: `kind ${at}` } } })) },
+    'names of their own': { anyOf: list(2_000, at => ({ properties: { [`kind ${at}`]: {} }, required: [`kind ${at}`] })) }
+  }
+  for (const [what, parameters] of Object.entries(odd)) {
+    const tool = { ...testTool({ kind: 'command', program: '/bin/true', args: [], envPassthrough: [] }), parameters: { type: 'object', ...parameters } }
+    await leavesLoopFree(t, what, () => { providerTool(tool, 'chat', false) })
+  }
 })
 
 t.test('promise 10: thousands of names that become one hold up nothing', async t => {

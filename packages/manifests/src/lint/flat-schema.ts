@@ -6,6 +6,8 @@ const choices = ['anyOf', 'oneOf'] as const
 const narrowing = ['not', 'enum', 'const', 'if', 'then', 'else'] as const
 /** Choices within choices, and references to references. */
 const mostLevels = 8
+/** Schemas and properties that are looked at: choices within choices are gone through again and again. */
+const mostSteps = 50_000
 
 /**
  * A schema without choices at its top: the properties of all branches stand beside each other, and those are required that each
@@ -19,36 +21,81 @@ export function flatSchema (schema: JsonSchema, changes: Set<string>): JsonSchem
   for (const keyword of found) {
     changes.add(`"${keyword}" at the top is ${narrowing.some(each => each === keyword) ? 'left' : 'written'} out`)
   }
-  return flat(schema, schema, 0)
+  return new Flattener(schema).flat(schema, 0)
 }
 
-function flat (schema: unknown, root: JsonSchema, level: number): JsonSchema {
-  if (!isRecord(schema) || level > mostLevels) return {}
-  const { $ref: reference, allOf, anyOf, oneOf, not: _, enum: __, const: ___, if: condition, then: yes, else: no, ...own } = schema
-  const each = (list: unknown): JsonSchema[] => Array.isArray(list) ? list.map(branch => flat(branch, root, level + 1)) : []
-  const all = [...typeof reference === 'string' ? [flat(pointerTarget(root, reference), root, level + 1)] : [], ...each(allOf)]
-  const whole = all.reduce((sum, part) => joined(sum, part, [...requiredOf(sum), ...requiredOf(part)]), own)
-  const conditional = [condition, yes, no].filter(isRecord).map(part => ({ ...flat(part, root, level + 1), required: [] }))
-  const alternatives = [each(anyOf), each(oneOf), conditional]
-  return alternatives.filter(branches => branches.length > 0).reduce((sum, branches) => {
-    const [first, ...others] = branches.map(requiredOf)
-    const common = (first ?? []).filter(name => others.every(names => names.includes(name)))
-    const required = [...requiredOf(sum), ...common]
-    return branches.reduce((sum, branch) => joined(sum, branch, required), sum)
-  }, whole)
-}
+class Flattener {
+  readonly #root: JsonSchema
+  #stepsLeft = mostSteps
 
-/** One schema with the properties of both. What the first says of itself stays. */
-function joined (sum: JsonSchema, part: JsonSchema, required: readonly string[]): JsonSchema {
-  const { properties: ours } = sum
-  const { properties: theirs, required: _, additionalProperties: __, ...rest } = part
-  const properties = { ...isRecord(ours) ? ours : {} }
-  for (const [name, schema] of Object.entries(isRecord(theirs) ? theirs : {})) {
-    const known = Object.hasOwn(properties, name) ? properties[name] : undefined
-    const isSame = known === undefined || JSON.stringify(known) === JSON.stringify(schema)
-    properties[name] = isSame ? schema : { anyOf: [...branchesOf(known), schema] }
+  constructor (root: JsonSchema) {
+    this.#root = root
   }
-  return { ...rest, ...sum, properties, ...required.length > 0 && { required: [...new Set(required)] } }
+
+  /** Says nothing of the schema where it lies too deep, or too much was looked at before. */
+  flat (schema: unknown, level: number): JsonSchema {
+    this.#stepsLeft -= 1
+    if (!isRecord(schema) || level > mostLevels || this.#stepsLeft < 0) return {}
+    const { $ref: reference, allOf, anyOf, oneOf, not: _, enum: __, const: ___, if: condition, then: yes, else: no, ...own } = schema
+    const each = (list: unknown): JsonSchema[] => Array.isArray(list) ? list.map(branch => this.flat(branch, level + 1)) : []
+    const all = [...typeof reference === 'string' ? [this.flat(pointerTarget(this.#root, reference), level + 1)] : [], ...each(allOf)]
+    const whole = all.length === 0 ? own : this.#joined(own, all, [own, ...all].flatMap(requiredOf))
+    const conditional = [condition, yes, no].filter(isRecord).map(part => ({ ...this.flat(part, level + 1), required: [] }))
+    const alternatives = [each(anyOf), each(oneOf), conditional]
+    return alternatives.filter(branches => branches.length > 0)
+      .reduce((sum, branches) => this.#joined(sum, branches, [...requiredOf(sum), ...commonNames(branches)]), whole)
+  }
+
+  /** One schema with the properties of all. What the first says of itself stays. */
+  #joined (first: JsonSchema, others: readonly JsonSchema[], required: readonly string[]): JsonSchema {
+    const found = new Map<string, Alternatives>()
+    const joined: JsonSchema = {}
+    for (const { properties: _, required: __, additionalProperties: ___, ...rest } of others.toReversed()) Object.assign(joined, rest)
+    for (const { properties } of [first, ...others]) {
+      for (const [name, schema] of Object.entries(isRecord(properties) ? properties : {})) {
+        this.#stepsLeft -= 1
+        const known = found.get(name)
+        if (known === undefined) found.set(name, new Alternatives(schema))
+        else known.add(schema)
+      }
+    }
+    const properties = Object.fromEntries([...found].map(([name, alternatives]) => [name, alternatives.schema]))
+    return { ...joined, ...first, properties, ...required.length > 0 && { required: [...new Set(required)] } }
+  }
+}
+
+/** The schemas of one property, each once. */
+class Alternatives {
+  readonly #first: unknown
+  #others: unknown[] = []
+  readonly #known: Set<unknown>
+
+  constructor (first: unknown) {
+    this.#first = first
+    this.#known = new Set([first])
+  }
+
+  add (schema: unknown): void {
+    if (this.#known.has(schema)) return
+    if (this.#known.size === 1) this.#known.add(JSON.stringify(this.#first))
+    const json = JSON.stringify(schema)
+    this.#known.add(schema)
+    if (this.#known.has(json)) return
+    this.#known.add(json)
+    this.#others.push(schema)
+  }
+
+  get schema (): unknown {
+    return this.#others.length === 0 ? this.#first : { anyOf: [...branchesOf(this.#first), ...this.#others] }
+  }
+}
+
+/** The names that each of several schemas requires, in the order of the first. */
+function commonNames ([first = {}, ...others]: readonly JsonSchema[]): string[] {
+  return others.reduce((common, other) => {
+    const names = new Set(requiredOf(other))
+    return common.filter(name => names.has(name))
+  }, requiredOf(first))
 }
 
 function branchesOf (schema: unknown): unknown[] {

@@ -47,14 +47,15 @@ function strictObject (schema: JsonSchema, place: string, root: boolean): JsonSc
   if (!isRecord(properties) || !Array.isArray(required)) throw new NotStrict(`${at(place)} has no properties`)
   const names = Object.keys(properties)
   if (isRecord(others) || others === true || (names.length === 0 && !root && others !== false)) throw new NotStrict(`${at(place)} may have properties of any name`)
-  const stray: unknown = required.find(name => typeof name !== 'string' || !names.includes(name))
+  const needed = new Set<unknown>(required)
+  const stray: unknown = required.find(name => typeof name !== 'string' || !Object.hasOwn(properties, name))
   if (stray !== undefined) throw new NotStrict(`${at(place)} requires ${JSON.stringify(stray)}, which is none of its properties`)
   const definitions = ['$defs', 'definitions'].filter(keyword => isRecord(schema[keyword]))
   return {
     type: 'object',
     properties: Object.fromEntries(names.map(name => {
       const strict = strictSchema(properties[name], `${place}/${name}`)
-      return [name, required.includes(name) ? strict : nullable(strict)]
+      return [name, needed.has(name) ? strict : nullable(strict)]
     })),
     required: names,
     additionalProperties: false,
