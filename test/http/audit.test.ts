@@ -2,14 +2,15 @@ import t from 'tap'
 import type { ChangeList } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
 import { makeKeys, testKeys } from '../support/service.ts'
 
 const { keys, API_KEYS_JSON } = makeKeys({
-  read: {}, limited: { queue_allowlist: ['allowed'] }, boss: { role: 'approver' }, acme: { tenant: 'acme' }
+  read: {}, limited: { queue_allowlist: ['allowed'] }, boss: { role: 'approver' }, acme: { tenant: 'acme' }, other: { tenant: 'other' }
 })
 const secret = 'ghp_whatnobodymaysee0123456789'
-const { client } = await injectService(t, {
+const { client, redis } = await injectService(t, {
   files: programs,
   tools: [...entries, { name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: 'required' }],
   env: {
@@ -68,4 +69,19 @@ t.test('the list has pages, and admins of a tenant see the changes of its keys a
   t.match(await client.request('/v1/audit?limit=0'), { status: 400, body: { error: { message: "'limit' must be an integer 1..200" } } })
   for (const cursor of ['x', '0-0']) t.match(await client.request(`/v1/audit?cursor=${cursor}`), { status: 400, body: { error: { message: /'cursor' must be/ } } })
   t.match(await client.request('/v1/audit?keys=x'), { status: 400, body: { error: { message: /'keys' is not a known parameter/ } } })
+})
+
+t.test('who asks for a list of changes waits for few lists of another tenant, however many that asks for', async t => {
+  const trail = plainRedis(t, redis)
+  const change = JSON.stringify({ key: 'acme', tenant: 'acme', action: 'job.cancel', target: 'x'.repeat(1_000), about: {}, request: 'r' })
+  await Promise.all(Array.from({ length: 200 }, () => trail.xadd('toolyard:changes:acme', '*', 'c', change)))
+  let answered = 0
+  const many = Array.from({ length: 30 }, async () => {
+    t.equal((await audit('?limit=200', keys.acme)).changes.length, 200)
+    answered += 1
+  })
+  await Promise.race(many)
+  await audit('', keys.other)
+  t.ok(answered < 15, `${answered} of 30 were answered before`)
+  await Promise.all(many)
 })

@@ -7,7 +7,7 @@ import { plainRedis } from '../support/connection.ts'
 import { injectService } from '../support/injected.ts'
 import { makeKeys, testKeys } from '../support/service.ts'
 
-const { keys, API_KEYS_JSON } = makeKeys({ read: {}, limited: { name: 'weak', permissions: [] }, acme: { tenant: 'acme' } })
+const { keys, API_KEYS_JSON } = makeKeys({ read: {}, limited: { name: 'weak', permissions: [] }, acme: { tenant: 'acme' }, other: { tenant: 'other' }, busy: { tenant: 'busy' } })
 const service = await injectService(t, {
   files: programs,
   tools: entries,
@@ -131,4 +131,21 @@ t.test('a change that is not as documented is refused with the reason', async t 
   for (const [body, message] of refused) t.match(await client.request('/v1/bulk', { body }), { status: 400, body: { error: { code: 'VALIDATION_ERROR', message } } })
   t.equal((await client.request('/v1/bulk/nothing')).status, 404)
   t.equal((await client.request('/v1/bulk/nothing/stop', { method: 'POST' })).status, 404)
+})
+
+t.test('who asks for the list of changes waits for few lists of another tenant, however many that asks for', async t => {
+  for (let made = 0; made < 40; made += 10) {
+    const begun = await Promise.all(Array.from({ length: 10 }, async () => await begin('cancel', { queue: 'nobody' }, keys.busy)))
+    for (const { id } of begun) await ended(id, keys.busy)
+  }
+  const lists = async (key: string): Promise<number> => (await client.request<{ count: number }>('/v1/bulk', { key })).body.count
+  let answered = 0
+  const many = Array.from({ length: 30 }, async () => {
+    t.equal(await lists(keys.busy), 40)
+    answered += 1
+  })
+  await Promise.race(many)
+  await lists(keys.other)
+  t.ok(answered < 15, `${answered} of 30 were answered before`)
+  await Promise.all(many)
 })

@@ -14,6 +14,7 @@ const { keys, API_KEYS_JSON } = makeKeys({
   acme: { name: 'acme-1', tenant: 'acme' },
   other: { name: 'other-1', tenant: 'other' },
   bound: { queue_allowlist: ['desk'] },
+  many: { name: 'many-1', tenant: 'many' },
   boundAcme: { name: 'bound-acme', tenant: 'acme', namespaces: ['desk'] },
   read: {}
 })
@@ -194,4 +195,20 @@ t.test('a key that is made anew under the name of one whose time is over has non
   const second = await make()
   t.match(await call('tell', second), { ok: false, error: { code: 'SECRET_MISSING' } })
   t.match(await client.request('/v1/secrets', { key: second }), { body: { count: 0 } })
+})
+
+t.test('who lists secrets waits for few lists of another tenant, however many that asks for', async t => {
+  for (let stored = 0; stored < 100; stored += 20) {
+    await Promise.all(Array.from({ length: 20 }, async (_, at) => await client.request(`/v1/secrets/many-${stored + at}`, { method: 'PUT', key: keys.many, body: { value: 'one-of-many' } })))
+  }
+  const count = async (key: string): Promise<number> => (await client.request<{ count: number }>('/v1/secrets', { key })).body.count
+  let answered = 0
+  const many = Array.from({ length: 30 }, async () => {
+    t.ok(await count(keys.many) >= 100)
+    answered += 1
+  })
+  await Promise.race(many)
+  await count(keys.other)
+  t.ok(answered < 15, `${answered} of 30 were answered before`)
+  await Promise.all(many)
 })

@@ -16,7 +16,8 @@ const { keys, API_KEYS_JSON } = makeKeys({
   acmeReads: { name: 'acme-3', role: 'read', tenant: 'acme' },
   acmeBound: { name: 'acme-4', tenant: 'acme', permissions: ['read_repo'] },
   other: { tenant: 'other' },
-  small: { tenant: 'small' }
+  small: { tenant: 'small' },
+  many: { tenant: 'many' }
 })
 const templates = await mkdtemp(join(tmpdir(), 'toolyard-templates-'))
 t.teardown(() => rm(templates, { recursive: true }))
@@ -167,4 +168,17 @@ t.test('a session shows what its files take after an upload, and after files are
   await takes(bytes => bytes >= 60_000 && bytes < 120_000)
   t.equal((await ask('DELETE', `/${id}/files/one.txt`, keys.acme)).status, 204)
   await takes(bytes => bytes < 60_000)
+})
+
+t.test('who lists sessions waits for few lists of another tenant, however many that asks for', async t => {
+  for (let made = 0; made < 200; made += 20) await Promise.all(Array.from({ length: 20 }, async () => await make({}, keys.many)))
+  let answered = 0
+  const many = Array.from({ length: 30 }, async () => {
+    t.equal((await list('?limit=200', keys.many)).sessions.length, 200)
+    answered += 1
+  })
+  await Promise.race(many)
+  await list('', keys.other)
+  t.ok(answered < 15, `${answered} of 30 were answered before`)
+  await Promise.all(many)
 })

@@ -8,12 +8,15 @@ import { principalOf } from '../access/principal.ts'
 import { findSession, found } from '../access/session-access.ts'
 import { bodyChecked } from '../plugins/body/body-check.ts'
 import type { App } from '../plugins/typed-app.ts'
+import { RequestTurns } from './jobs/job-lists.ts'
 
 const params = Type.Object({ id: Type.String() })
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 /** Making, listing, reading and removing sessions: workspaces of one tenant. */
 export async function sessionRoutes (app: App, sessions: Sessions, settings: SessionSettings, maxBytes: LimitOf): Promise<void> {
+  const turns = new RequestTurns()
+
   app.post('/sessions', {
     config: { bodyOptional: true },
     schema: { body: NewSessionRequest, response: { 201: SessionResponse, ...errors } },
@@ -35,11 +38,11 @@ export async function sessionRoutes (app: App, sessions: Sessions, settings: Ses
     return await reply.code(201).send({ ok: true as const, session: view(made) })
   })
 
-  app.get('/sessions', { config: { checksQuery: true }, schema: { response: { 200: SessionList, ...errors } } }, async request => {
+  app.get('/sessions', { config: { checksQuery: true }, schema: { response: { 200: SessionList, ...errors } } }, async (request, reply) => {
     const { tenant: own } = principalOf(request)
     const { tenant = own, limit, cursor } = parseSessionListQuery(isRecord(request.query) ? request.query : {})
     if (own !== undefined && tenant !== own) return { ok: true as const, sessions: [], count: 0, next_cursor: null }
-    const { sessions: page, next } = await sessions.list({ tenant, before: cursor, limit })
+    const { sessions: page, next } = await turns.run(request, reply, async () => await sessions.list({ tenant, before: cursor, limit }))
     return { ok: true as const, sessions: page.map(view), count: page.length, next_cursor: next ?? null }
   })
 

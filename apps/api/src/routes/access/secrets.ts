@@ -5,20 +5,22 @@ import { Type } from '@toolyard/contract/type'
 import { isBound, principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
 import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
+import { RequestTurns } from '../jobs/job-lists.ts'
 
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 const params = Type.Object({ name: SecretName })
 
 /** Secrets that tools use: stored sealed, listed by name, never read back. */
 export async function secretRoutes (app: App, secrets: StoredSecrets | undefined): Promise<void> {
+  const turns = new RequestTurns()
   const stored = (): StoredSecrets => {
     if (secrets === undefined) throw new HttpError('CONFLICT', 'No secrets can be stored without SECRETS_KEY, which seals them: openssl rand -hex 32 makes one, for the API and the workers')
     return secrets
   }
 
-  app.get('/secrets', { config: { role: 'admin' }, schema: { response: { 200: SecretList, ...errors } } }, async request => {
+  app.get('/secrets', { config: { role: 'admin' }, schema: { response: { 200: SecretList, ...errors } } }, async (request, reply) => {
     const principal = principalOf(request)
-    const all = (await stored().list(scope => isVisible(scope, principal))).map(view)
+    const all = (await turns.run(request, reply, async () => await stored().list(scope => isVisible(scope, principal)))).map(view)
     return { ok: true as const, secrets: all, count: all.length }
   })
 

@@ -1,4 +1,4 @@
-import { askerOf, inTime } from '../jobs/job-lists.ts'
+import { askerOf, inTime, RequestTurns } from '../jobs/job-lists.ts'
 import type { BulkChanges, CallStatistics } from '@toolyard/queue'
 import type { App } from '../../plugins/typed-app.ts'
 import type { ChangeTrail } from '@toolyard/store'
@@ -19,8 +19,9 @@ export interface OperationDeps {
 }
 
 export async function operationRoutes (app: App, { bulk, changes, queueControl, workerControl, statistics }: OperationDeps): Promise<void> {
-  await app.register(bulkRoutes, { bulk })
-  await app.register(changeRoutes, { changes })
+  const turns = new RequestTurns()
+  await app.register(bulkRoutes, { bulk, turns })
+  await app.register(changeRoutes, { changes, turns })
   await queueRoutes(app, queueControl, workerControl)
   await app.register(statisticsRoutes, { statistics })
   await app.register(workerRoutes, { control: workerControl })
@@ -49,13 +50,13 @@ const query = Type.Object({
 }, { additionalProperties: false })
 
 /** Who has changed what by the API. Admins of a tenant see the changes of its keys, the operator's those of each tenant. */
-async function changeRoutes (app: App, { changes }: { changes: ChangeTrail }): Promise<void> {
+async function changeRoutes (app: App, { changes, turns }: { changes: ChangeTrail, turns: RequestTurns }): Promise<void> {
   app.get('/audit', {
     config: { role: 'admin' },
     schema: { querystring: query, response: { 200: ChangeList, '4xx': ErrorBody, '5xx': ErrorBody } },
     // A query is texts; the message says what each may be.
     validatorCompiler: () => (value: unknown) => ({ value })
-  }, async request => {
+  }, async (request, reply) => {
     const { limit: text = 50, cursor, tenant: asked } = request.query
     const { tenant: own, queueAllowlist, namespaces } = principalOf(request)
     if (queueAllowlist !== undefined || namespaces !== undefined) throw new HttpError('FORBIDDEN', 'This API key is bound to queues or namespaces; the audit is for those that are not.')
@@ -64,7 +65,8 @@ async function changeRoutes (app: App, { changes }: { changes: ChangeTrail }): P
     const limit = /^\d{1,3}$/.test(String(text)) ? Number(text) : 0
     if (limit < 1 || limit > 200) throw new HttpError('VALIDATION_ERROR', "'limit' must be an integer 1..200")
     if (cursor !== undefined && !/^[1-9]\d{0,14}-\d{1,15}$/.test(cursor)) throw new HttpError('VALIDATION_ERROR', "'cursor' must be the next_cursor of a page before")
-    const found = await changes.list({ tenant: asked ?? own, limit: limit + 1, before: cursor })
+    const page = { tenant: asked ?? own, limit: limit + 1, before: cursor }
+    const found = await turns.run(request, reply, async () => await changes.list(page))
     const shown = found.slice(0, limit)
     return {
       ok: true as const,
