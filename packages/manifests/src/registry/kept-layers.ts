@@ -1,3 +1,4 @@
+import { grouped } from '@toolyard/contract/terms'
 import { dirname } from 'node:path'
 import type { Finding } from '../finding/finding.ts'
 import type { Layer, LayerEntry, ToolEntry } from '../layer/layer.ts'
@@ -45,11 +46,12 @@ interface Keeping {
 }
 
 function withEntries (layer: Layer, old: Layer, { found, isUnread, lost, kept }: Keeping): Layer {
-  const taken = (tool: Tool): Finding[] => lost.has(tool) ? found.filter(error => isUnread || takesAway(error, tool)) : []
+  const errorsOf = errorsByTool(found)
+  const taken = (tool: Tool): readonly Finding[] => !lost.has(tool) ? [] : isUnread ? found : errorsOf(tool)
   const entries = old.entries.filter((entry): entry is ToolEntry => entry.kind === 'tool' && taken(entry.tool).length > 0)
   const errors = entries.flatMap(({ tool }) => taken(tool))
   if (errors.length === 0) return layer
-  kept.errors.push(...errors)
+  for (const error of errors) kept.errors.push(error)
   if (errors.some(({ whole }) => whole === true)) {
     return { ...old, findings: layer.findings, files: [...new Set([...layer.files ?? [], ...old.files ?? []])] }
   }
@@ -61,13 +63,15 @@ function withEntries (layer: Layer, old: Layer, { found, isUnread, lost, kept }:
 /** A skill stays with all of its tools. */
 function withSkills (layer: Layer, old: Layer, { found, isUnread, lost, kept }: Keeping): Layer {
   const now = layer.skills ?? []
-  const about = ({ name, file, tools }: Skill): Finding[] => {
-    const stays = now.some(skill => skill.name === name) && !tools.some(tool => lost.has(tool))
-    return stays ? [] : found.filter(error => isUnread || dirname(error.file) === dirname(file))
+  const namesNow = new Set(now.map(({ name }) => name))
+  const byDirectory = grouped(found, error => dirname(error.file))
+  const about = ({ name, file, tools }: Skill): readonly Finding[] => {
+    const stays = namesNow.has(name) && !tools.some(tool => lost.has(tool))
+    return stays ? [] : isUnread ? found : byDirectory.get(dirname(file)) ?? []
   }
   const skills = (old.skills ?? []).filter(skill => about(skill).length > 0)
   if (skills.length === 0) return layer
-  kept.errors.push(...skills.flatMap(about))
+  for (const error of skills.flatMap(about)) kept.errors.push(error)
   const names = new Set(skills.map(({ name }) => name))
   return { ...layer, skills: [...now.filter(({ name }) => !names.has(name)), ...skills] }
 }
@@ -82,9 +86,11 @@ function indexOf (entry: LayerEntry): number {
 }
 
 /** An error of the whole file takes all of its tools; one of an entry, the tool that it names or that stood there. */
-function takesAway (error: Finding, { name, source }: Tool): boolean {
-  if (error.file !== source.file) return false
-  if (error.whole === true) return true
-  if (error.tool !== undefined) return error.tool === name
-  return error.index === undefined || error.index === source.index
+function errorsByTool (found: readonly Finding[]): (tool: Tool) => Finding[] {
+  const byKey = grouped(found, ({ file, whole, tool, index }) => keyOf(file, whole === true ? 'all' : tool !== undefined ? `tool ${tool}` : index ?? 'all'))
+  return ({ name, source: { file, index } }) => ['all', `tool ${name}`, index].flatMap(about => byKey.get(keyOf(file, about)) ?? [])
+}
+
+function keyOf (file: string, about: string | number): string {
+  return `${file}\0${about}`
 }
