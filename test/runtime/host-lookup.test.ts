@@ -7,8 +7,8 @@ import { createHostLookup, publicAddresses, type Lookup } from '@toolyard/runtim
 import t, { type Test } from 'tap'
 
 /**
- * A name server: `answers` has addresses by name; a name with `silent` gets no answer, one with `four` none for IPv6, one for which
- * `fails` says so a failure (SERVFAIL), and any other isn't there.
+ * A name server: `answers` has addresses by name; a name with `silent` gets no answer, one with `four` none for IPv6, one with `lost`
+ * an address of IPv6 and none of IPv4 to the first question, one for which `fails` says so a failure (SERVFAIL), and any other isn't there.
  */
 async function startNameServer (
   t: Test, answers: Record<string, string>, fails: (name: string, isFour: boolean) => boolean = () => false
@@ -23,16 +23,19 @@ async function startNameServer (
       at += length + 1
     }
     const name = labels.join('.')
-    asked.push(name)
     const isFour = question.readUInt16BE(at + 1) === 1
+    asked.push(isFour ? name : `${name} IPv6`)
     if (name.includes('silent') || (name.includes('four') && !isFour)) return
+    const isLost = name.includes('lost')
+    if (isLost && isFour && asked.filter(each => each === name).length === 1) return
     const hasFailed = fails(name, isFour)
-    const answer = isFour && !hasFailed ? answers[name] : undefined
+    const answer = (isFour && !hasFailed) || isLost ? answers[name] : undefined
     const head = Buffer.from(question.subarray(0, at + 5))
     head.writeUInt16BE(hasFailed ? 0x8182 : answers[name] === undefined ? 0x8183 : 0x8180, 2)
     head.writeUInt16BE(answer === undefined ? 0 : 1, 6)
     head.writeUInt32BE(0, 8)
-    const record = answer === undefined ? [] : [0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 1, 0, 4, ...answer.split('.').map(Number)]
+    const bytes = isFour ? answer?.split('.').map(Number) ?? [] : [0x20, 1, 0x0d, 0xb8, ...Array.from({ length: 11 }, () => 0), 7]
+    const record = answer === undefined ? [] : [0xc0, 12, 0, isFour ? 1 : 28, 0, 1, 0, 0, 0, 1, 0, bytes.length, ...bytes]
     socket.send(Buffer.concat([head, Buffer.from(record)]), port, address)
   })
   socket.bind(0, '127.0.0.1')
@@ -95,6 +98,12 @@ t.test('a server that never answers for IPv6 holds up no name that has addresses
   t.strictSame(await Promise.all([find(lookup, 'four.example.test'), find(lookup, 'four.none.test')]), [['192.0.2.7'], 'ENOTFOUND'])
   t.notOk(hasEnded)
   t.equal(await silent, 'EAI_AGAIN')
+})
+
+t.test('a question for IPv4 that is lost on its way is asked again, also where the answer for IPv6 is there: many machines reach IPv4 alone', async t => {
+  const { servers } = await startNameServer(t, { 'lost.example.test': '192.0.2.7' })
+  const lookup = createHostLookup({ servers, resolverFile: '/dev/null', patience: { timeout: 1_000, tries: 2 } })
+  t.strictSame(await find(lookup, 'lost.example.test'), ['192.0.2.7', '2001:db8::7'])
 })
 
 t.test('names of the hosts file, without a dot, and of this machine are the system\'s', async t => {

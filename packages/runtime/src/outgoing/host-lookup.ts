@@ -25,7 +25,7 @@ export interface HostLookupOptions {
 
 type Patience = Required<Pick<ResolverOptions, 'timeout' | 'tries'>>
 
-/** After the answer for one family of addresses, that for the other may take so long, in milliseconds: some servers never answer it. */
+/** After the answer for IPv4, that for IPv6 may take so long, in milliseconds: some servers never answer it. */
 const lateMs = 500
 const local = /^[^.]*$|\.local$|\.localhost$/i
 /** The name isn't there; anything else is a server that doesn't say. */
@@ -46,7 +46,7 @@ export function createHostLookup ({
     if (servers !== undefined) resolver.setServers(servers)
     let isUnsure = false
     for (const candidate of candidates) {
-      const answers = await answersFor([ask(resolver, 'resolve4', candidate, patience), ask(resolver, 'resolve6', candidate, patience)])
+      const answers = await answersFor(ask(resolver, 'resolve4', candidate, patience), ask(resolver, 'resolve6', candidate, patience))
       const found = answers.flatMap((answer, at) => (
         answer.status === 'fulfilled' ? answer.value.map(address => ({ address, family: at === 0 ? 4 : 6 })) : []
       ))
@@ -64,15 +64,18 @@ export function createHostLookup ({
   }
 }
 
-/** The answers for both families. Addresses of one are enough, and a name that isn't there has none of the other. */
-async function answersFor (questions: ReadonlyArray<Promise<string[]>>): Promise<Array<PromiseSettledResult<string[]>>> {
+/**
+ * The answers for both families. Addresses of IPv4 are enough, and a name that isn't there has none of IPv6. Those of IPv6 end no wait:
+ * many machines reach IPv4 alone, and a question that was lost on its way is asked again.
+ */
+async function answersFor (four: Promise<string[]>, six: Promise<string[]>): Promise<Array<PromiseSettledResult<string[]>>> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    const isKnown = (): void => { timer ??= setTimeout(() => { reject(Object.assign(new Error('late'), { code: 'ENODATA' })) }, lateMs) }
-    for (const question of questions) question.then(isKnown, error => { if (errorCode(error) === 'ENOTFOUND') isKnown() })
+    const isKnown = (): void => { timer = setTimeout(() => { reject(Object.assign(new Error('late'), { code: 'ENODATA' })) }, lateMs) }
+    four.then(isKnown, error => { if (errorCode(error) === 'ENOTFOUND') isKnown() })
   })
   try {
-    return await Promise.allSettled(questions.map(question => Promise.race([question, late])))
+    return await Promise.allSettled([four, Promise.race([six, late])])
   } finally {
     clearTimeout(timer)
   }
