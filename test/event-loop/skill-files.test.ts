@@ -24,6 +24,18 @@ const skills: Record<string, SkillFiles> = {
   'a large default and choices': threeFiles({
     tool: { parameters: { type: 'object', properties: { a: { default: 'x'.repeat(200_000), anyOf: list(1_000, at => ({ minLength: 300_000 + at })) } } } }
   }),
+  'a large default and values': threeFiles({
+    tool: { parameters: { type: 'object', properties: { a: { default: 'x'.repeat(200_000), enum: list(5_000, at => `value ${at}`) } } } }
+  }),
+  'large values and choices': threeFiles({
+    tool: {
+      parameters: {
+        type: 'object',
+        $defs: { values: { enum: list(20, at => 'x'.repeat(20_000) + String(at)) } },
+        properties: { a: { default: 'x', anyOf: list(5_000, () => ({ $ref: '#/$defs/values' })) } }
+      }
+    }
+  }),
   'names that stand twice, behind many lines': { 'tools.json': `${'\n'.repeat(1_000_000)}{${list(50, () => '"tools": []').join()}}` },
   'parentheses that are open': { 'SKILL.md': `---\nname: one\ndescription: x\nallowed-tools: ${'a('.repeat(8_000)}\n---\nText\n`, 'scripts/x.sh': 'echo' }
 }

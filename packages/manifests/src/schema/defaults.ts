@@ -100,21 +100,25 @@ class FitCheck {
   fits (value: unknown, schema: unknown, depth = 0): boolean {
     if (schema === false) return false
     if (!isRecord(schema) || depth > 30) return true
-    this.#stepsLeft -= 1 + this.#textOf(value).length / perStep + (Array.isArray(schema['enum']) ? schema['enum'].length / perStep : 0)
+    this.#stepsLeft -= 1 + (typeof value === 'string' ? value : this.#textOf(value)).length / perStep + (Array.isArray(schema['enum']) ? schema['enum'].length / perStep : 0)
     if (this.#stepsLeft < 0) return true
     if (value === null && schema['nullable'] === true) return true
     const { $ref: reference, type, enum: values, allOf, anyOf, oneOf } = schema
     const all = (schemas: unknown): boolean => !Array.isArray(schemas) || schemas.every(each => this.fits(value, each, depth + 1))
     const some = (schemas: unknown): boolean => !Array.isArray(schemas) || schemas.some(each => this.fits(value, each, depth + 1))
     return (type === undefined || [type].flat().some(each => isOfType(value, each))) &&
-      (!Array.isArray(values) || values.some(each => this.#textOf(each) === this.#textOf(value))) &&
-      (!('const' in schema) || this.#textOf(schema['const']) === this.#textOf(value)) &&
+      (!Array.isArray(values) || values.some(each => this.#isSame(each, value))) &&
+      (!('const' in schema) || this.#isSame(schema['const'], value)) &&
       (typeof reference !== 'string' || this.fits(value, pointerTarget(this.#root, reference), depth + 1)) &&
       all(allOf) && some(anyOf) && some(oneOf) &&
       numberFits(value, schema) && textFits(value, schema) && this.#listFits(value, schema, depth) && this.#objectFits(value, schema, depth)
   }
 
-  /** The JSON of a value; that of a large one is written once. */
+  #isSame (left: unknown, right: unknown): boolean {
+    return typeof left === 'string' || typeof right === 'string' ? left === right : this.#textOf(left) === this.#textOf(right)
+  }
+
+  /** The JSON of what is no text; that of a large value is written once. */
   #textOf (value: unknown): string {
     if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? ''
     const text = this.#texts.get(value) ?? JSON.stringify(value)
