@@ -28,6 +28,13 @@ t.test('images and links beside structured content are kept, but where a schema 
   t.strictSame(await calls.call('raw', { result }, {}, { outputSchema: { type: 'object' } }), { ok: true, output: structuredContent })
 })
 
+t.test('structured content stays whole beside an image that is longer than an output may be', async t => {
+  const calls = open(t, [''], { maxOutputBytes: 65_536 })
+  const structuredContent = { rows: 2 }
+  const image = { type: 'image', mimeType: 'image/png', data: 'A'.repeat(80_000) }
+  t.strictSame(await raw(calls, { content: [image], structuredContent }), { ok: true, output: structuredContent })
+})
+
 t.test('numbers of the structured content of an error are kept as they were written', async t => {
   const structured = '{"row":725653563933458432,"part":1.0}'
   const line = `{"jsonrpc":"2.0","id":ID,"result":{"isError":true,"content":[{"type":"text","text":"no"}],"structuredContent":${structured}}}`

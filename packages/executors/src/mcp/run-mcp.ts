@@ -138,8 +138,10 @@ async function callOnce (run: McpRun, lease: Lease, round: Round): Promise<Outco
   }
 
   async function answered (result: CallResult): Promise<Outcome> {
-    // A schema that was accepted is one of what is structured alone.
-    const given = run.outputSchema === undefined ? { ...result, ...result.whole } : result
+    // A schema that was accepted is one of what is structured alone, and that is lost where an output is cut.
+    const { whole } = result
+    const isWhole = whole !== undefined && run.outputSchema === undefined && whole.json.length <= call.maxOutputBytes
+    const given = isWhole ? { ...result, ...whole } : result
     if (given.asks === undefined) return await asAccepted(outcomeOf(given, call.maxOutputBytes), run, call.worker.checkOutput)
     const said = questions.required(given.asks)
     if (said === undefined && rounds < mostRounds) return await callOnce(run, lease, { ...round, rounds: rounds + 1 })
