@@ -12,6 +12,8 @@ const service = await createService(t, {
     // Fails at once the first time, and then takes a while.
     'tools/bin/waits': '#!/bin/sh\n[ -e waited ] && sleep 1 || { touch waited; exit 3; }\n',
     'tools/bin/prints': '#!/bin/sh\ncat\n',
+    // Asks, and fails with the answer.
+    'tools/bin/asks': '#!/bin/sh\n[ -z "$TOOLYARD_ANSWER" ] && echo \'{"$ask":{"text":"Which?","schema":{"type":"object"}}}\' && exit\ncat "$TOOLYARD_ANSWER" >&2\nexit 3\n',
     'workspace/workflows.yaml': `workflows:
   repair:
     steps:
@@ -22,7 +24,8 @@ const service = await createService(t, {
   tools: [
     { name: 'breaks', schema: { type: 'object' }, command: ['./tools/bin/breaks'], permissions: ['write_files'] },
     { name: 'waits', schema: { type: 'object' }, command: ['./tools/bin/waits'], permissions: ['write_files'] },
-    { name: 'prints', schema: { type: 'object' }, command: ['./tools/bin/prints'] }
+    { name: 'prints', schema: { type: 'object' }, command: ['./tools/bin/prints'] },
+    { name: 'asks', command: ['./tools/bin/asks'], asks: true }
   ]
 })
 const { client, dir } = service
@@ -80,4 +83,14 @@ t.test('a job that is run again with what it depends on begins once that has suc
   const ended = Date.parse((await reach(client, id, 'succeeded')).finished_at ?? '')
   const begun = Date.parse((await reach(client, second, 'succeeded')).started_at ?? '')
   t.ok(begun - ended < 5_000, `it began ${begun - ended} ms later`)
+})
+
+t.test('a tool that was answered and failed asks again when its job is run again', async t => {
+  const { id } = await submit(client, { type: 'agentcli.asks', input: {}, tags: ['asks'] })
+  for (const seat of ['aisle', 'window']) {
+    t.match(await reach(client, id, 'input_required', 'failed'), { status: 'input_required', question: { number: 1 } })
+    t.equal((await client.request(`/v1/jobs/${id}/answer`, { body: { answer: { seat }, number: 1 } })).status, 200)
+    t.match(await reach(client, id, 'failed'), { error: { message: `{"seat":"${seat}"}` } })
+    if (seat === 'aisle') t.equal(await runAgain('asks'), 1)
+  }
 })

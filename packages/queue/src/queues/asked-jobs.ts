@@ -117,7 +117,7 @@ redis.call('PUBLISH', ARGV[3], 'job')
 const admitScript = `
 ${clock}${leavePart}
 local job = redis.call('HMGET', KEYS[1], '${askedField}', '${answersField}', '${questionField}')
-if not job[1] then return {'answered', 0, '', ''} end
+if not job[1] then return {'unasked', 0, '', ''} end
 local asked = cjson.decode(job[1])
 if asked.state == 'asked' and now >= asked.ends then
   ${goOnWhenFull('KEYS[1]')}
@@ -194,11 +194,14 @@ export async function noteQuestion (
   return await redis.eval(askScript, keys.length, ...keys, ...args) === 1 ? ms : undefined
 }
 
-/** Tells whether a job may run again that a worker has taken and whose tool has asked; with the JSON of all answers, and its memo. */
+/**
+ * Tells whether a job may run again that a worker has taken and whose tool has asked; with the JSON of all answers, and its memo.
+ * `unasked`: it was run again since, from its start, and has asked nothing in that run.
+ */
 export async function admitAsked (
   redis: Redis, { queue, id, tenant = '' }: AskingJob
-): Promise<{ state: AskedRecord['state'], leftMs: number, answers: string[], memo: string | undefined }> {
-  const [state, leftMs, lines, question] = fromRedis<[AskedRecord['state'], number, string, string]>(await redis.eval(
+): Promise<{ state: AskedRecord['state'] | 'unasked', leftMs: number, answers: string[], memo: string | undefined }> {
+  const [state, leftMs, lines, question] = fromRedis<[AskedRecord['state'] | 'unasked', number, string, string]>(await redis.eval(
     admitScript, 2, jobKey(queue, id), heldKey(queue), id, tenant
   ))
   return { state, leftMs, answers: lines.split('\n').slice(0, -1), memo: question === '' ? undefined : readQuestions(question).memo }

@@ -37,6 +37,7 @@ export class PersonChecks {
     const pass = hold === undefined ? { kind: 'runs' } as const : await this.#enterHeld(job, token, hold)
     if (pass.kind !== 'runs' || !hasAsked(job)) return pass
     const { state, leftMs: ms, answers, memo } = await admitAsked(this.#redis, this.#placeOf(job))
+    if (state === 'unasked') return pass
     if (state === 'asked') return { kind: 'parks', ms, record: askedRecord }
     return state === 'expired' ? { kind: 'ends', error: inputExpired } : { ...pass, answers, memo }
   }
