@@ -23,8 +23,8 @@ export interface AskedJob {
 
 /** How long a thread has for one answer, and how long the turn of a call may take to come, in milliseconds. */
 const most = { ms: 10_000, waitMs: 10_000 }
-/** Threads at once: each takes memory and a processor, and the process has others to serve. */
-const mostThreads = 4
+/** Threads at once: each takes memory and a processor, and the process has others to serve. One owner's searches leave some to others. */
+const mostThreads = { all: 4, ofOwner: 2 }
 /** Lines of a log that are read at once. */
 const linesAtOnce = 500
 
@@ -36,7 +36,7 @@ type KeptAnswer = { kind: 'found', json: string } | Refused
 export class KeptOutputs {
   readonly #outputs: OutputStore
   readonly #logs: JobLogs
-  readonly #turns = new OwnerTurns(mostThreads)
+  readonly #turns = new OwnerTurns(mostThreads.all, mostThreads.ofOwner)
   readonly #threads = new Threads(new URL('./thread.js', import.meta.url), new Set(['OutputFault']))
 
   constructor (outputs: OutputStore, logs: JobLogs) {

@@ -20,13 +20,20 @@ export class TurnMissedError extends Error {
 /** Lets work be done a little at a time. Owners take turns, so that one with much of it holds up no other. */
 export class OwnerTurns {
   readonly #most: number
+  readonly #mostOfOwner: number
   #underWay = 0
+  /** The same by owner. */
+  readonly #ofOwners = new Map<string, number>()
   /** Who waits, by owner; the owner that is next stands first. */
   readonly #lines = new Map<string, Line>()
 
-  /** @param most pieces of work at once, or the sum of their sizes; a larger piece is alone. */
-  constructor (most: number) {
+  /**
+   * @param most pieces of work at once, or the sum of their sizes; a larger piece is alone.
+   * @param mostOfOwner the same of one owner. Where a piece takes seconds, one owner could have all places for so long.
+   */
+  constructor (most: number, mostOfOwner = most) {
     this.#most = most
+    this.#mostOfOwner = mostOfOwner
   }
 
   /** Whether work of this size would begin at once. */
@@ -37,18 +44,30 @@ export class OwnerTurns {
   /** @throws TurnMissedError; what the work throws. */
   async run<T> (owner: string, work: () => Promise<T>, patience: TurnPatience): Promise<T> {
     const { size = 1 } = patience
-    if (this.hasRoom(size)) this.#underWay += size
+    if (this.hasRoom(size) && this.#mayHave(owner, size)) this.#count(owner, size)
     else await this.#turn(owner, size, patience)
     try {
       return await work()
     } finally {
-      this.#underWay -= size
+      this.#count(owner, -size)
       this.#beginNext()
     }
   }
 
   #fits (size: number): boolean {
     return this.#underWay === 0 || this.#underWay + size <= this.#most
+  }
+
+  #mayHave (owner: string, size: number): boolean {
+    const own = this.#ofOwners.get(owner) ?? 0
+    return own === 0 || own + size <= this.#mostOfOwner
+  }
+
+  #count (owner: string, size: number): void {
+    const own = (this.#ofOwners.get(owner) ?? 0) + size
+    this.#underWay += size
+    if (own === 0) this.#ofOwners.delete(owner)
+    else this.#ofOwners.set(owner, own)
   }
 
   async #turn (owner: string, size: number, { ms, signal }: TurnPatience): Promise<void> {
@@ -78,6 +97,8 @@ export class OwnerTurns {
         off()
       }
       line.add(waiting)
+      // Who waits may have as much as one owner may, and there may be room for others.
+      this.#beginNext()
     })
   }
 
@@ -86,7 +107,8 @@ export class OwnerTurns {
     for (const [owner, line] of this.#lines) {
       const waiting = line.first()
       if (waiting === undefined || !this.#fits(waiting.size)) return
-      this.#underWay += waiting.size
+      if (!this.#mayHave(owner, waiting.size)) continue
+      this.#count(owner, waiting.size)
       line.delete(waiting)
       this.#lines.delete(owner)
       if (line.size > 0) this.#lines.set(owner, line)

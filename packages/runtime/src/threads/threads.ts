@@ -75,8 +75,6 @@ export class Threads {
   readonly #options: Required<ThreadsOptions>
   readonly #idle = new Map<Worker, NodeJS.Timeout>()
   readonly #turns: OwnerTurns
-  /** Of those who have work. */
-  readonly #owners = new Map<string, { turns: OwnerTurns, pieces: number }>()
 
   /**
    * @param file the compiled file that a thread runs: it calls `serveThread`.
@@ -86,25 +84,18 @@ export class Threads {
     this.#file = file
     this.#callerErrors = callerErrors
     this.#options = { memoryMb: 256, most: Infinity, mostOfOwner: Infinity, maxIdle: 2, ...options }
-    this.#turns = new OwnerTurns(this.#options.most)
+    this.#turns = new OwnerTurns(this.#options.most, this.#options.mostOfOwner)
   }
 
   /** @throws ThreadError; the reason of the signal. */
   async run<Answer> (work: ThreadWork, options: ThreadOptions): Promise<Answer> {
     const { owner = '', signal } = options
     const patience = { ms: longestWaitMs, ...(signal === undefined ? {} : { signal }) }
-    const own = this.#owners.get(owner) ?? { turns: new OwnerTurns(this.#options.mostOfOwner), pieces: 0 }
-    this.#owners.set(owner, own)
-    own.pieces += 1
-    const run = async (): Promise<Answer> => await this.#turns.run(owner, async () => await this.#runNow<Answer>(work, options), patience)
     try {
-      return await own.turns.run('', run, patience)
+      return await this.#turns.run(owner, async () => await this.#runNow<Answer>(work, options), patience)
     } catch (error) {
       if (error instanceof TurnMissedError) signal?.throwIfAborted()
       throw error
-    } finally {
-      own.pieces -= 1
-      if (own.pieces === 0) this.#owners.delete(owner)
     }
   }
 
