@@ -34,11 +34,16 @@ t.test('promise 10: no choices of a schema hold up who makes a list of it for a 
   const odd: Record<string, Record<string, unknown>> = {
     'choices within choices': { $defs: chain(60), anyOf: [{ $ref: '#/$defs/d0' }] },
     'one name': { anyOf: list(2_000, at => ({ properties: { kind: { const: `kind ${at}` } } })) },
+    'large schemas of one name': {
+      $defs: { large: { properties: { kind: { description: 'x'.repeat(500_000) } } } },
+      anyOf: list(200, at => ({ anyOf: [{ $ref: '#/$defs/large' }, { properties: { kind: { const: at } } }] }))
+    },
+    'required names': { $defs: { d: { required: list(5_000, at => `name ${at}`) } }, anyOf: list(2_000, () => ({ $ref: '#/$defs/d' })) },
     'names of their own': { anyOf: list(2_000, at => ({ properties: { [`kind ${at}`]: {} }, required: [`kind ${at}`] })) }
   }
   for (const [what, parameters] of Object.entries(odd)) {
     const tool = { ...testTool({ kind: 'command', program: '/bin/true', args: [], envPassthrough: [] }), parameters: { type: 'object', ...parameters } }
-    await leavesLoopFree(t, what, () => { providerTool(tool, 'chat', false) })
+    await leavesLoopFree(t, what, () => { t.ok(JSON.stringify(providerTool(tool, 'chat', false)).length < 5_000_000) })
   }
 })
 

@@ -6,8 +6,10 @@ const choices = ['anyOf', 'oneOf'] as const
 const narrowing = ['not', 'enum', 'const', 'if', 'then', 'else'] as const
 /** Choices within choices, and references to references. */
 const mostLevels = 8
-/** Schemas and properties that are looked at: choices within choices are gone through again and again. */
+/** Schemas, their keywords, properties and required names that are looked at: choices within choices are gone through again and again. */
 const mostSteps = 50_000
+/** Characters of schemas that are compared in the time of one step. */
+const perStep = 64
 
 /**
  * A schema without choices at its top: the properties of all branches stand beside each other, and those are required that each
@@ -36,6 +38,7 @@ class Flattener {
   flat (schema: unknown, level: number): JsonSchema {
     this.#stepsLeft -= 1
     if (!isRecord(schema) || level > mostLevels || this.#stepsLeft < 0) return {}
+    this.#stepsLeft -= Object.keys(schema).length + requiredOf(schema).length
     const { $ref: reference, allOf, anyOf, oneOf, not: _, enum: __, const: ___, if: condition, then: yes, else: no, ...own } = schema
     const each = (list: unknown): JsonSchema[] => Array.isArray(list) ? list.map(branch => this.flat(branch, level + 1)) : []
     const all = [...typeof reference === 'string' ? [this.flat(pointerTarget(this.#root, reference), level + 1)] : [], ...each(allOf)]
@@ -55,37 +58,48 @@ class Flattener {
       for (const [name, schema] of Object.entries(isRecord(properties) ? properties : {})) {
         this.#stepsLeft -= 1
         const known = found.get(name)
-        if (known === undefined) found.set(name, new Alternatives(schema))
+        if (known === undefined) found.set(name, new Alternatives(schema, each => this.#textOf(each)))
         else known.add(schema)
       }
     }
     const properties = Object.fromEntries([...found].map(([name, alternatives]) => [name, alternatives.schema]))
     return { ...joined, ...first, properties, ...required.length > 0 && { required: [...new Set(required)] } }
   }
+
+  /** Undefined where too much was looked at before. */
+  #textOf (schema: unknown): string | undefined {
+    if (this.#stepsLeft < 0) return undefined
+    const text = JSON.stringify(schema)
+    this.#stepsLeft -= text.length / perStep
+    return text
+  }
 }
 
-/** The schemas of one property, each once. */
+/** The schemas of one property, each once. Where one can't be compared, nothing is said of the property. */
 class Alternatives {
   readonly #first: unknown
+  readonly #textOf: (schema: unknown) => string | undefined
   #others: unknown[] = []
   readonly #known: Set<unknown>
 
-  constructor (first: unknown) {
+  constructor (first: unknown, textOf: (schema: unknown) => string | undefined) {
     this.#first = first
+    this.#textOf = textOf
     this.#known = new Set([first])
   }
 
   add (schema: unknown): void {
     if (this.#known.has(schema)) return
-    if (this.#known.size === 1) this.#known.add(JSON.stringify(this.#first))
-    const json = JSON.stringify(schema)
+    if (this.#known.size === 1) this.#known.add(this.#textOf(this.#first))
     this.#known.add(schema)
-    if (this.#known.has(json)) return
-    this.#known.add(json)
+    const text = this.#textOf(schema)
+    if (text !== undefined && this.#known.has(text)) return
+    this.#known.add(text)
     this.#others.push(schema)
   }
 
   get schema (): unknown {
+    if (this.#known.has(undefined)) return {}
     return this.#others.length === 0 ? this.#first : { anyOf: [...branchesOf(this.#first), ...this.#others] }
   }
 }
