@@ -2,7 +2,7 @@ import { lstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCode } from '@toolyard/contract/terms'
 import {
-  checkStartable, childrenOfThreads, killBox, orderOf, readStatFields, startDeadline, startProcess,
+  checkStartable, childrenOfThreads, killBox, orderOf, stateOf, startDeadline, startProcess,
   type Interruption, type ProcessPlan, type StartHost, type Started
 } from '@toolyard/sandbox'
 import { familyBytes, readFamily } from './family-state.ts'
@@ -77,7 +77,7 @@ function waitingIn (outer: number): number | undefined {
   try {
     const [first = 0] = childrenOfThreads(outer)
     const [program = 0] = childrenOfThreads(first)
-    const [outerState, firstState, state] = [outer, first, program].map(pid => readStatFields(pid)[0])
+    const [outerState, firstState, state] = [outer, first, program].map(stateOf)
     return state === 'S' && outerState !== 'T' && firstState !== 'T' ? program : undefined
   } catch {
     return undefined

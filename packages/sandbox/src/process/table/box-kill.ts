@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { readProcesses, signalGroup, signalProcess, type ProcessEntry } from './process-table.ts'
+import { readPlaces, signalGroup, signalProcess, type ProcessPlace } from './process-table.ts'
 
 /*
  * The processes that make up a box are one group: the one outside, which leads it, and the first one inside, which no
@@ -46,8 +46,8 @@ export async function killBox (box: number): Promise<number[]> {
   return []
 }
 
-async function * membersOf (box: number): AsyncGenerator<ProcessEntry> {
-  for await (const entry of readProcesses()) {
+async function * membersOf (box: number): AsyncGenerator<ProcessPlace> {
+  for await (const entry of readPlaces()) {
     if (entry.group === box && !entry.zombie) yield entry
   }
 }

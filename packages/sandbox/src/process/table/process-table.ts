@@ -1,4 +1,5 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** One line of the kernel's process table. `started` is in clock ticks since boot: with the pid it names one process. */
@@ -12,25 +13,31 @@ export interface ProcessEntry {
   zombie: boolean
 }
 
+/** Which group a process is in, and whose child it is. */
+export type ProcessPlace = Pick<ProcessEntry, 'pid' | 'parent' | 'group' | 'zombie'>
+
 /** More than fifty numbers and a name can fill. */
 const statBytes = 2_048
 /** Processes that are looked at in one turn of the event loop, and threads whose children are. */
 const processesAtOnce = 128
 const threadsAtOnce = 256
 
-/** Every process that is visible while it is read, some in each turn of the event loop: there may be thousands. */
-export async function * readProcesses (): AsyncGenerator<ProcessEntry> {
-  const buffer = Buffer.allocUnsafe(statBytes)
+/** The place of every process that is visible while it is read, some in each turn of the event loop: there may be thousands. */
+export async function * readPlaces (): AsyncGenerator<ProcessPlace> {
   for await (const pid of inTurns(processIds())) {
-    const entry = readProcess(pid, buffer)
-    if (entry !== undefined) yield entry
+    const place = readPlace(pid)
+    if (place !== undefined) yield place
   }
 }
 
-/** The same by pid; empty where there is no /proc. */
+/** All processes by pid; empty where there is no /proc. Only for tools in the open, see `readPlace`. */
 export async function readProcessTable (): Promise<Map<number, ProcessEntry>> {
   const table = new Map<number, ProcessEntry>()
-  for await (const entry of readProcesses()) table.set(entry.pid, entry)
+  const buffer = Buffer.allocUnsafe(statBytes)
+  for await (const pid of inTurns(processIds())) {
+    const entry = readProcess(pid, buffer)
+    if (entry !== undefined) table.set(pid, entry)
+  }
   return table
 }
 
@@ -42,7 +49,36 @@ export async function * inTurns<Process> (processes: readonly Process[]): AsyncG
   }
 }
 
-/** Undefined for a process that is gone, or that can't be seen. */
+/**
+ * Where a process is, as its `status` tells; undefined for one that is gone. Newer kernels tell `stat` only when a process is not in
+ * the middle of an `exec`: who reads it waits, and a tool with much memory and little processor time can make that minutes.
+ */
+export function readPlace (pid: number): ProcessPlace | undefined {
+  try {
+    const status = readStatus(pid)
+    const state = readState(status)
+    return { pid, parent: Number(status('PPid')), group: Number(status('NSpgid')?.split('\t')[0]), zombie: state === 'Z' || state === 'X' }
+  } catch {
+    return undefined
+  }
+}
+
+/** The letter of a process's state, as proc_pid_stat(5) has it. @throws Error for one that is gone. */
+export function stateOf (pid: number): string {
+  return readState(readStatus(pid))
+}
+
+function readState (status: (name: string) => string | undefined): string {
+  return status('State')?.slice(0, 1) ?? ''
+}
+
+/** Finds fields of the `status` of a process. A program chooses its name, in which the kernel escapes no other line end than `\n`. */
+function readStatus (pid: number, proc = '/proc'): (name: string) => string | undefined {
+  const lines = readFileSync(`${proc}/${pid}/status`, 'latin1').split('\n')
+  return name => lines.find(line => line.startsWith(`${name}:\t`))?.slice(name.length + 2)
+}
+
+/** With `stat`, so only for processes that are in no `exec`: see `readPlace`. Undefined for one that is gone, or that can't be seen. */
 export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes)): ProcessEntry | undefined {
   try {
     return entryOf(pid, statFields(readStat(`/proc/${pid}/stat`, buffer)))
@@ -54,6 +90,17 @@ export function readProcess (pid: number, buffer = Buffer.allocUnsafe(statBytes)
 /** The kernel's table of a process behind its name: see proc_pid_stat(5). @throws Error for one that is gone. */
 export function readStatFields (pid: number, proc = '/proc'): string[] {
   return statFields(readStat(`${proc}/${pid}/stat`, Buffer.allocUnsafe(statBytes)))
+}
+
+/** The same where there may be an `exec`: the event loop doesn't wait for it. It takes a thread of Node's, so one at a time. */
+export async function readStatLater (pid: number, proc = '/proc'): Promise<string[]> {
+  const file = await open(`${proc}/${pid}/stat`)
+  try {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(statBytes), 0, statBytes)
+    return statFields(buffer.toString('latin1', 0, bytesRead))
+  } finally {
+    await file.close()
+  }
 }
 
 /** The pids of all processes that are visible now; none where there is no /proc. */
@@ -101,7 +148,7 @@ export function childrenOf (pid: number, proc = '/proc'): number[] {
     return childrenOfThread(pid, String(pid), proc)
   } catch {
     // A kernel without these lists, or no such process.
-    return processIds().filter(id => readProcess(id)?.parent === pid)
+    return processIds().filter(id => readPlace(id)?.parent === pid)
   }
 }
 
@@ -148,7 +195,7 @@ function whileThere<Each> (read: () => Each[]): Each[] {
 /** The pids of a process in all pid namespaces that it is in, from the one seen here inwards; none when it is gone. */
 export function namespacePids (pid: number, proc = '/proc'): number[] {
   try {
-    return /^NSpid:\s+(.+)$/m.exec(readFileSync(`${proc}/${pid}/status`, 'latin1'))?.[1]?.split(/\s+/).map(Number) ?? []
+    return readStatus(pid, proc)('NSpid')?.split('\t').map(Number) ?? []
   } catch {
     return []
   }

@@ -1,6 +1,6 @@
 import { orElse } from '@toolyard/contract/terms'
 import { readFileSync } from 'node:fs'
-import { familyOf, readStatFields } from './process-table.ts'
+import { familyOf, readStatFields, readStatLater } from './process-table.ts'
 
 /** How often the processes of a call are looked at, in milliseconds; large families less often. */
 const lookMs = 500
@@ -13,6 +13,8 @@ const nsPerMs = 1_000_000
  */
 const restTimes = 49
 let watched = 0
+/** The last look that has begun. One is made after the other: each may have to wait for the kernel (see `readStatLater`). */
+let looking = Promise.resolve()
 
 /** Both in milliseconds, the first since the call began. */
 export interface Look {
@@ -31,21 +33,30 @@ export interface Look {
 export function watchProcessorTime (find: () => number | undefined, before = 0): () => number {
   const begun = performance.now()
   const looks: Look[] = [{ atMs: 0, usedMs: before }]
-  let timer = setTimeout(look, Math.random() * lookMs).unref()
+  let isOver = false
+  let timer = setTimeout(waitAndLook, Math.random() * lookMs).unref()
   watched += 1
 
-  function look (): void {
+  function waitAndLook (): void {
+    looking = looking.then(look)
+  }
+
+  /** Never rejects. */
+  async function look (): Promise<void> {
+    if (isOver) return
     const lookedAt = performance.now()
     const pid = find()
-    const usedMs = pid === undefined ? 0 : processorMs(pid)
+    const usedMs = pid === undefined ? 0 : await usedBy(pid)
+    if (isOver) return
     // The use of processes whose parent didn't wait for them is no longer seen: the sum may fall.
     looks.push({ atMs: performance.now() - begun, usedMs: Math.max(usedMs, looks.at(-1)?.usedMs ?? 0) })
     if (looks.length > 2) looks.shift()
-    timer = setTimeout(look, Math.max(lookMs, restTimes * watched * (performance.now() - lookedAt))).unref()
+    timer = setTimeout(waitAndLook, Math.max(lookMs, restTimes * watched * (performance.now() - lookedAt))).unref()
   }
 
   return () => {
     clearTimeout(timer)
+    isOver = true
     watched -= 1
     return before + estimateUsed(looks, performance.now() - begun, before)
   }
@@ -65,23 +76,25 @@ export function estimateUsed (looks: readonly Look[], ranMs: number, before = 0)
 
 /**
  * Milliseconds of processor time that a process and its descendants have used, those that have ended and were waited for included;
- * of a large family, those of a part of it.
+ * of a large family, those of a part of it. For processes that are at rest: the event loop waits for those that are in an `exec`.
  *
  * @param proc the /proc to read
  */
 export function processorMs (first: number, proc = '/proc'): number {
+  return familyOf(first, proc).pids.reduce((sum, pid) => sum + orElse(() => msOf(readStatFields(pid, proc), pid, proc), 0), 0)
+}
+
+/** The same of processes that run. */
+async function usedBy (first: number): Promise<number> {
   let ms = 0
-  for (const pid of familyOf(first, proc).pids) {
-    try {
-      const [user = 0, system = 0, ...waitedFor] = readStatFields(pid, proc).slice(11, 15).map(Number)
-      const [childUser = 0, childSystem = 0] = waitedFor
-      // The ticks are of all threads, and coarse; the nanoseconds are exact, and of the first thread.
-      ms += Math.max((user + system) * msPerTick, firstThreadNs(pid, proc) / nsPerMs) + (childUser + childSystem) * msPerTick
-    } catch {
-      // It is gone.
-    }
-  }
+  for (const pid of familyOf(first).pids) ms += await readStatLater(pid).then(fields => msOf(fields, pid, '/proc'), () => 0)
   return ms
+}
+
+function msOf (fields: readonly string[], pid: number, proc: string): number {
+  const [user = 0, system = 0, childUser = 0, childSystem = 0] = fields.slice(11, 15).map(Number)
+  // The ticks are of all threads, and coarse; the nanoseconds are exact, and of the first thread.
+  return Math.max((user + system) * msPerTick, firstThreadNs(pid, proc) / nsPerMs) + (childUser + childSystem) * msPerTick
 }
 
 /** 0 for a kernel that doesn't tell. */
