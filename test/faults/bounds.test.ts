@@ -27,6 +27,21 @@ void t.test('fault 16 the number of processes of a call is bounded, also for roo
   t.equal(outputOf(await tools.shell('echo fine')), 'fine')
 })
 
+void t.test('fault 16 the number of processes of each call without a limit of its own is bounded, also for root, and others start meanwhile', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const devour = async (): Promise<number> => {
+    const { taken } = outputOf(await tools.run({ program, arguments: { what: 'processes' }, timeoutMs: 60_000 })) as { taken: number }
+    return taken
+  }
+  const alone = await devour()
+  t.ok(alone > 100 && alone <= 272, `it got ${alone} processes`)
+  const stop = new AbortController()
+  const bombs = Array.from({ length: 4 }, () => tools.shell('n=0; while [ $n -lt 600 ]; do sleep 600 & n=$((n+1)); done; wait', { signal: stop.signal }))
+  for (let call = 0; call < 10; call++) t.equal(outputOf(await tools.shell('sleep 0.1 & wait; echo fine')), 'fine')
+  stop.abort()
+  for (const bomb of bombs) t.match(await bomb, { ok: false })
+})
+
 void t.test('fault 16 the memory of all processes of a call together is bounded', { skip }, async t => {
   const tools = await boxedTools(t)
   const script = 'for i in 1 2 3 4; do (head -c 100000000 /dev/zero | tail -c 100000000 | (sleep 6; wc -c)) & done; wait'
@@ -122,7 +137,7 @@ void t.test('fault 16 a Python call that takes longer leaves the group of its ho
 
 /** Where the groups are that share out the processor. */
 function toolsDirectory ({ sandbox }: { sandbox: { groups?: ProcessGroups | undefined } }): string {
-  return dirname(sandbox.groups?.ofHelper().shares ?? '')
+  return dirname(sandbox.groups?.ofHelper().shares[0] ?? '')
 }
 
 function namesIn (group: string): string[] {

@@ -14,7 +14,7 @@ const skip = python3InBox.skip
 function noGroups (base: string, hosts: string[]): ProcessGroups {
   const group: CallGroup = { members: [`${base}/none/cgroup.procs`], limits: [], remove: async () => { await Promise.resolve() } }
   return {
-    ofHelper: () => ({ members: [], shares: `${base}/none/share-` }),
+    ofHelper: () => ({ members: [], shares: [`${base}/none/share-`], processes: 259 }),
     share: () => ({ ...group, members: hosts }),
     groupOf: () => group,
     close: async () => { await Promise.resolve() }

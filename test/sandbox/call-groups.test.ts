@@ -14,7 +14,7 @@ type Request = Parameters<Launcher['launch']>[0]
 function groupedLauncher (t: Test): Launcher & { own: string, base: string, sleep: (rest?: Partial<Request>) => ReturnType<Launcher['launch']> } {
   const base = t.testdir({ own: '', call: '', limit: '' })
   const own = join(base, 'own')
-  const launcher = createLauncher({ prefix: [] }, { ofHelper: () => ({ members: [own], shares: join(base, 'none/share-') }) })
+  const launcher = createLauncher({ prefix: [] }, { ofHelper: () => ({ members: [own], shares: [join(base, 'none/share-')], processes: 259 }) })
   t.teardown(async () => { await launcher.close() })
   const plan = { program: '/bin/sleep', args: ['600'], env: {}, cwd: '/' }
   return { ...launcher, own, base, sleep: async rest => await launcher.launch({ plan, stdin: '', files: [], ...rest }) }

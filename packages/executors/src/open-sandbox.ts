@@ -79,7 +79,8 @@ function openGroups (limits: GroupLimits): Bounds {
   // Who started it with a channel is the supervisor of workers, or `toolyard start`.
   const service = process.connected ? process.ppid : process.pid
   try {
-    return { groups: openToolGroups(hierarchy, limits, service), finding: { layer: boundLayer, holds: true, detail: `holds (version ${hierarchy.version})` } }
+    const groups = openToolGroups(hierarchy, { ...limits, ofCall: defaultLimits.processes }, service)
+    return { groups, finding: { layer: boundLayer, holds: true, detail: `holds (version ${hierarchy.version})` } }
   } catch (error) {
     return { finding: { layer: boundLayer, holds: false, detail: unbound(asError(error).message) } }
   }

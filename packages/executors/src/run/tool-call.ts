@@ -70,6 +70,6 @@ export interface ToolCall extends ProcessHost {
   maxOutputBytes: number
   /** Of a tool that names its hosts. */
   network: BoxNetwork | undefined
-  /** Makes a control group that has a share of the processor of its own; absent where there are none. */
+  /** Makes a control group that has a share of the processor and a number of processes of its own; absent where there are none. */
   share?: ProcessGroups['share'] | undefined
 }

@@ -8,7 +8,7 @@ export interface ProcessLimits {
   /** Bytes of private writable memory. What is merely reserved doesn't count, unless as writable: Node.js 24 does so with 512 MiB. */
   memoryBytes: number
   fileBytes: number
-  /** Processes and threads of the call together; the kernel doesn't count those of root. */
+  /** Processes and threads of the call together; those of root are counted by control groups alone. */
   processes: number
   /**
    * Of one process. A call's processes together may make `processes * (openFiles / 2) ** 2`

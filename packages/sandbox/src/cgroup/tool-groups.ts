@@ -17,6 +17,9 @@ const servicesName = 'toolyard-services'
 /** Of version 2: where whoever starts tools is, and with it the tools that need no group of their own. */
 const helpersName = 'tools'
 
+/** Processes and threads of a host and its calls together, until they have a group of their own. */
+const hostProcesses = 1_024
+
 /** Limits of all tools of a worker together; absent ones aren't set. */
 export interface GroupLimits {
   memoryBytes?: number
@@ -29,12 +32,15 @@ type Group = ReadonlyMap<Controller, string>
 /**
  * Makes a control group for all tools of this worker, below that of the service. Processes are born in it, since whoever
  * starts them is in there: to move one costs up to 10 ms. Below it, each process that is started has a group for its share of the
- * processor, and a call whose tool sets limits one of its own.
+ * processor and a number of its own, and a call whose tool sets limits one of its own.
  *
+ * @param ofCall processes and threads of a call whose tool sets no number of its own
  * @param service the process of the service that all others in that group descend from: this one, or who supervises it
  * @throws Error which says why there can't be one: nothing may be written there, or other processes are in the way
  */
-export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, service: number): ProcessGroups {
+export function openToolGroups (
+  hierarchy: Hierarchy, { ofCall, ...limits }: GroupLimits & { ofCall: number }, service: number
+): ProcessGroups {
   const own = hierarchy.version === 2
     ? unifiedGroup(hierarchy.directory, service)
     : hierarchy.directories
@@ -53,12 +59,17 @@ export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, servi
   const helpers = hierarchy.version === 2 ? makeGroup(group, helpersName) : group
   let calls = 0
   let shares = 0
-  /** With version 1, only of the controller that shares out the processor: the others are those of the helpers. */
-  const forShares: Group = hierarchy.version === 2 ? group : new Map([['cpu', directoryIn(group, 'cpu')]])
+  /** With version 1, only of the controllers that share out the processor and count processes: that of memory is the helpers'. */
+  const forShares: Group = hierarchy.version === 2 ? group : new Map((['cpu', 'pids'] as const).map(name => [name, directoryIn(group, name)]))
   return {
-    ofHelper: () => ({ members: membersOf(helpers), shares: join(directoryIn(group, 'cpu'), `share-${shares++}-`) }),
-    share () {
+    ofHelper () {
+      const name = `share-${shares++}-`
+      const prefixes = [...new Set(forShares.values())].map(directory => join(directory, name))
+      return { members: membersOf(helpers), shares: prefixes, processes: ofCall + ownProcesses.box }
+    },
+    share (kind) {
       const target = makeGroup(forShares, `share-${shares++}`)
+      for (const [file, value] of set(target, { processes: kind === 'host' ? hostProcesses : ofCall + ownProcesses[kind] })) writeFileSync(file, value)
       const rest = [...helpers].flatMap(([controller, directory]) => target.has(controller) ? [] : [join(directory, 'cgroup.procs')])
       return { members: [...membersOf(target), ...rest], limits: [], remove: async () => { await emptyGroup(target) } }
     },
@@ -67,16 +78,13 @@ export function openToolGroups (hierarchy: Hierarchy, limits: GroupLimits, servi
       const target = makeGroup(group, `call-${calls++}`)
       return {
         members: membersOf(target),
-        limits: set(target, {
-          ...(memoryBytes === undefined ? {} : { memoryBytes }),
-          ...(processes === undefined ? {} : { processes: processes + ownProcesses[kind] })
-        }),
+        limits: set(target, { ...memoryBytes !== undefined && { memoryBytes }, processes: (processes ?? ofCall) + ownProcesses[kind] }),
         remove: async () => { await emptyGroup(target) }
       }
     },
     async close () {
-      const below = groupsIn(directoryIn(group, 'cpu')).map(directory => new Map([['cpu' as const, directory]]))
-      await Promise.all(below.map(emptyGroup))
+      const below = [...new Set(forShares.values())].flatMap(groupsIn)
+      await Promise.all(below.map(async directory => { await emptyGroup(new Map([['pids', directory]])) }))
       await emptyGroup(group)
     }
   }

@@ -3,7 +3,7 @@ import { errorCode } from '@toolyard/contract/terms'
 import { createCapture, readWithShare, type Captured } from '@toolyard/runtime'
 import {
   type Deadline, closing, drainPipes, createLineSplitter, type OnProgress, enterGroups, endFirst, type CallGroup,
-  watchProcessorTime, type ProcessEnding
+  type ProcessGroups, watchProcessorTime, type ProcessEnding
 } from '@toolyard/sandbox'
 import { disconnect } from '../wire/connections.ts'
 import type { CallProcess, ForkEnding } from '../host/process-tree.ts'
@@ -39,7 +39,7 @@ export interface CallOptions {
   /** The control group of the call; undefined for one that needs none. */
   group: CallGroup | undefined
   /** Makes a group that has a share of the processor of its own; absent where there are none. */
-  share?: (() => CallGroup) | undefined
+  share?: ProcessGroups['share'] | undefined
   /** Gets the processor time of the call's processes, in milliseconds; an estimate. */
   onUsed?: ((ms: number) => void) | undefined
 }
@@ -121,12 +121,12 @@ async function enterGroup ({ members, limits }: CallGroup, { tree }: CallProcess
 }
 
 /** Gives a call that takes longer a share of its own, beside the other calls of its host. What is returned ends that, and never rejects. */
-function shareLater ({ tree }: CallProcess, make: () => CallGroup): () => Promise<void> {
+function shareLater ({ tree }: CallProcess, make: ProcessGroups['share']): () => Promise<void> {
   let group: CallGroup | undefined
   let entered: Promise<void> | undefined
   async function enter (): Promise<void> {
     try {
-      const { members } = group = make()
+      const { members } = group = make('inner')
       await tree.enter(async pid => { await enterGroups(members, [pid]) })
     } catch {
       // There may be as many groups as the machine allows: it stays with its host.

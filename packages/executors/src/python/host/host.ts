@@ -68,7 +68,7 @@ export async function startHost (place: HostPlace, plan: Omit<ProcessPlan, 'args
   const { control, boxed } = started
   control.write(encodeFrame(boxed.inner))
   const answer = await firstAnswer(started)
-  const share = service.groups?.share()
+  const share = service.groups?.share('host')
   const host = createHost(place, started, service, share)
   if (answer['ready'] !== true) {
     await host.close()

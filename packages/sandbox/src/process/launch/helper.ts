@@ -66,9 +66,9 @@ function faultAt (path: string): string {
   }
 }
 
-function join ({ id, members, shares }: JoinMessage): void {
-  groups.join(members, shares)
-  say({ kind: 'done', id })
+function join (message: JoinMessage): void {
+  groups.join(message)
+  say({ kind: 'done', id: message.id })
 }
 
 /** A listener belongs to the network namespace that it was made in, whoever accepts from it. */
@@ -112,7 +112,8 @@ function start (message: StartMessage): void {
     if (message.hold === true) held.set(id, openSync(message.pipes.stdin, constants.O_WRONLY))
     for (const path of Object.values(message.pipes)) unlinkSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
-    if (message.group !== undefined) groups.enterCall(message.group.members)
+    if (message.group === undefined) groups.makeRoom()
+    else groups.enterCall(message.group.members)
     let pid: number | undefined
     const child = startFirstToEnd(workersProc, () => spawn(message.program, message.args, {
       cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened

@@ -1,11 +1,14 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { HelperGroups } from '../table/groups.ts'
 
 /** The control groups of a helper: what it starts is born where it is. */
 interface OwnGroups {
-  /** @param shares the beginning of the paths of groups that it makes, for what it starts */
-  join (members: readonly string[], shares: string): void
+  /** `shares` are for what it starts. */
+  join (groups: HelperGroups): void
+  /** Makes room for what is started next where it is. */
+  makeRoom (): void
   /** Something was started where it is. The function that is returned is to be called when that ended. */
   started (): () => void
   /**
@@ -23,15 +26,25 @@ interface OwnGroups {
   goHome (): void
 }
 
-/** The processor is shared between groups, not between processes: a call that starts a hundred of them has one share. */
+/**
+ * The processor is shared between groups, not between processes: a call that starts a hundred of them has one share. The calls in it
+ * have as many processes together as each may have, so that the number of those of root is bounded too.
+ */
 interface Share {
-  directory: string
-  processes: number
+  /** In each hierarchy; the last one counts processes and threads. */
+  directories: readonly string[]
+  calls: number
+  /** For how many calls there is room. */
+  room: number
 }
+
+/** Threads of the helper, which is in the share of what it starts next. */
+const ownThreads = 16
 
 export function createOwnGroups (): OwnGroups {
   let own: readonly string[] = []
-  let prefix: string | undefined
+  let prefixes: readonly string[] = []
+  let processes = 0
   let count = 0
   const free: Share[] = []
   let here: Share | undefined
@@ -40,15 +53,23 @@ export function createOwnGroups (): OwnGroups {
   let away = false
 
   function leave (): void {
-    if (here?.processes === 0) free.push(here)
+    if (here?.calls === 0) free.push(here)
     here = undefined
+  }
+
+  function setRoom (share: Share, calls: number): void {
+    const room = Math.max(1, calls)
+    if (room === share.room) return
+    put(join(share.directories.at(-1) ?? '', 'pids.max'), String(ownThreads + room * processes))
+    share.room = room
   }
 
   async function move (): Promise<void> {
     let next: Share | undefined
     try {
-      next = free.pop() ?? makeShare(`${prefix}${count++}`)
-      await writeFile(join(next.directory, 'cgroup.procs'), String(process.pid))
+      next = free.pop() ?? makeShare(prefixes, count++)
+      setRoom(next, next.calls)
+      for (const directory of next.directories) await writeFile(join(directory, 'cgroup.procs'), String(process.pid))
       leave()
       here = next
     } catch {
@@ -64,24 +85,32 @@ export function createOwnGroups (): OwnGroups {
   }
 
   function nextShare (): void {
-    if (prefix === undefined || here?.processes === 0 || away) return
+    if (prefixes.length === 0 || here?.calls === 0 || away) return
     moving ??= move().finally(() => { moving = undefined })
   }
 
   return {
-    join (members, shares) {
-      enter(members)
-      own = members
-      prefix = shares
+    join (groups) {
+      enter(groups.members)
+      own = groups.members
+      prefixes = groups.shares
+      processes = groups.processes
       nextShare()
+    },
+    makeRoom () {
+      if (here !== undefined) setRoom(here, here.calls + 1)
     },
     started () {
       const share = here
-      if (share === undefined) return () => {}
-      share.processes++
+      if (share === undefined) {
+        nextShare()
+        return () => {}
+      }
+      share.calls++
       return () => {
-        share.processes--
-        if (share.processes === 0 && share !== here) free.push(share)
+        share.calls--
+        setRoom(share, share.calls)
+        if (share.calls === 0 && share !== here) free.push(share)
       }
     },
     nextShare,
@@ -104,9 +133,10 @@ export function createOwnGroups (): OwnGroups {
   }
 }
 
-function makeShare (directory: string): Share {
-  mkdirSync(directory)
-  return { directory, processes: 0 }
+function makeShare (prefixes: readonly string[], number: number): Share {
+  const directories = prefixes.map(prefix => `${prefix}${number}`)
+  for (const directory of directories) mkdirSync(directory)
+  return { directories, calls: 0, room: 0 }
 }
 
 function enter (members: readonly string[]): void {

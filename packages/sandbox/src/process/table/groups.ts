@@ -5,8 +5,8 @@ import { errorCode } from '@toolyard/contract/terms'
 export interface ProcessGroups {
   /** The groups of one start helper. Each call gives another one. */
   ofHelper (): HelperGroups
-  /** A group without limits of its own: all that is in it has one share of the processor. */
-  share: () => CallGroup
+  /** A group in which all have one share of the processor, and together the processes and threads of a call, or of a host of calls. */
+  share: (kind: 'inner' | 'host') => CallGroup
   /** The group of one call; undefined for limits that need none. */
   groupOf (limits: { memoryBytes?: number, processes?: number }, kind: CallKind): CallGroup | undefined
   close (): Promise<void>
@@ -15,8 +15,10 @@ export interface ProcessGroups {
 export interface HelperGroups {
   /** Files that take the ids of processes. */
   members: readonly string[]
-  /** The beginning of the paths of groups to make: all that is in one of these has one share of the processor. */
-  shares: string
+  /** The beginnings of the paths of groups to make, in each hierarchy: all that is in one of these has one share of the processor. */
+  shares: readonly string[]
+  /** Processes and threads that each call in such a group may have; the last of the hierarchies counts them. */
+  processes: number
 }
 
 /**
