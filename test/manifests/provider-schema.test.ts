@@ -104,6 +104,11 @@ t.test("names of properties that Anthropic doesn't take are sent as others, and 
   const anchored = { type: 'object', properties: { rows: { items: { $ref: '#row' } } }, $defs: { row: { $anchor: 'row', ...filter.$defs.row } } }
   t.strictSame(await call({ rows: [{ gr_e: 1 }] }, anchored), { rows: [{ größe: 1 }] })
   t.equal(await call({ filter_status_3: 'x' }), 'INVALID_ARGUMENTS')
+  const columns = Array.from({ length: 8 }, (_, at) => `column ${at}`)
+  const table = { type: 'object', properties: { rows: { type: 'array', items: { type: 'object', properties: Object.fromEntries(columns.map(name => [name, text])) } } } }
+  const rows = (names: readonly string[]): unknown[] => Array.from({ length: 2_500 }, () => Object.fromEntries(names.map(name => [name, 'x'])))
+  const given = await call({ rows: rows(columns.map(name => name.replace(' ', '_'))) }, table)
+  t.ok(JSON.stringify(given) === JSON.stringify({ rows: rows(columns) }), 'a table of 20,000 values')
 })
 
 t.test('validate notes what was changed for whom', async t => {

@@ -5,8 +5,10 @@ import { subschemasOf } from './form/subschemas.ts'
 /** Names of properties that every provider takes. */
 const taken = /^[a-zA-Z0-9_.-]{1,64}$/
 const mostChars = 64
-/** Values that one call may have looked at: those of a larger one come as they are. */
+/** Objects and lists that one call may have looked at, and their schemas: those of a larger one come as they are. */
 const mostSteps = 20_000
+/** Schemas in which a name is looked for in the time of one step. */
+const perStep = 16
 
 const known = new WeakMap<JsonSchema, ReadonlyMap<string, string>>()
 
@@ -49,7 +51,7 @@ class NameWriter {
 
   /** @param schemas those that the value may be of. */
   write (schemas: readonly unknown[], value: unknown): unknown {
-    if (this.#stepsLeft-- < 0 || typeof value !== 'object' || value === null) return value
+    if (typeof value !== 'object' || value === null || this.#stepsLeft-- < 0) return value
     const own = schemas.flatMap(schema => this.#branches(schema, 0))
     if (Array.isArray(value)) {
       const items = own.map(({ items }) => items).filter(isRecord)
@@ -57,7 +59,7 @@ class NameWriter {
     }
     const properties = own.map(({ properties }) => properties).filter(isRecord)
     const of = (name: string): unknown[] => {
-      this.#stepsLeft -= properties.length
+      this.#stepsLeft -= properties.length / perStep
       return this.#stepsLeft < 0 ? [] : properties.filter(each => Object.hasOwn(each, name)).map(each => each[name])
     }
     const itsName = (name: string): string => {
