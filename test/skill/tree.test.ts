@@ -1,7 +1,9 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import type { Registry } from '@toolyard/manifests'
+import { digestedSkillFiles, type DigestedFile } from '@toolyard/workspace'
+import { waitFor } from '../support/condition.ts'
 import { createFixture, told } from './fixture.ts'
 
 const skillNames = (registry: Registry): string[] => registry.skills().map(({ name }) => name)
@@ -65,4 +67,16 @@ t.test('SC22 a text for people that is no YAML is read as if it had its quotes, 
     { severity: 'warning', rule: 'SC22', line: 4, message: 'front matter: argument-hint begins with [ and stands in no quotes; it is read as a text' },
     { severity: 'error', rule: 'SC22', file: join(fixture.skills, 'tools/SKILL.md') }
   ])
+})
+
+t.test('a file of a skill that was changed just now is read again: another change may have the same time on older kernels', async t => {
+  const path = join(t.testdir({}), 'run.sh')
+  await waitFor('it is read again', async () => {
+    writeFileSync(path, 'echo')
+    const known = new Map<string, DigestedFile>()
+    const before = await digestedSkillFiles(dirname(path), known)
+    for (const [name, file] of known) known.set(name, { ...file, digest: 'that of before' })
+    const after = await digestedSkillFiles(dirname(path), known)
+    return before[0]?.digest === after[0]?.digest
+  }, 5_000)
 })

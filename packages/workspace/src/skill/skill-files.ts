@@ -5,6 +5,8 @@ import { join, sep } from 'node:path'
 
 /** Bounds of the Skills extension: clients need not take more. Directories that hold nothing take time as well. */
 const most = { files: 512, directories: 512, bytes: 16 * 1024 * 1024, levels: 16 }
+/** Changes of a file that are nearer to each other may have the same time, in milliseconds: until then it is read each time. */
+const settledMs = 2_000
 
 /** A file of a skill: its path from the skill's directory, parts joined by `/`. */
 interface SkillFile {
@@ -15,8 +17,8 @@ interface SkillFile {
 export interface DigestedFile extends SkillFile {
   /** SHA-256, in lower case hex. */
   digest: string
-  /** Another one when the file was changed. */
-  state: string
+  /** Another one when the file was changed. Absent: it was changed so lately that it may change once more unseen. */
+  state: string | undefined
 }
 
 interface SkillChild {
@@ -40,11 +42,11 @@ export async function skillFiles (directory: string): Promise<SkillFile[]> {
  * @throws as `skillFiles`
  */
 export async function digestedSkillFiles (directory: string, known: Map<string, DigestedFile>): Promise<DigestedFile[]> {
-  const files = await filesOf(directory, async (path, { ino, size, ctimeNs }, handle) => {
+  const files = await filesOf(directory, async (path, { dev, ino, size, ctimeNs, ctimeMs }, handle) => {
     // As for manifests: only the time of the last change can't be set.
-    const state = `${ino}:${size}:${ctimeNs}`
+    const state = Date.now() - Number(ctimeMs) > settledMs ? [dev, ino, size, ctimeNs].join() : undefined
     const before = known.get(path)
-    if (before?.state === state) return before
+    if (state !== undefined && before?.state === state) return before
     const digested = await digestOf(handle)
     return digested && { path, state, ...digested }
   })
