@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap'
 import type { ToolFormat } from '@toolyard/contract'
+import { pointerTarget } from '@toolyard/contract/terms'
 import { admitCall, lintForModels, providerTool } from '@toolyard/manifests'
 import { loadProject } from './project.ts'
 
@@ -111,11 +112,66 @@ t.test("names of properties that Anthropic doesn't take are sent as others, and 
   t.ok(JSON.stringify(given) === JSON.stringify({ rows: rows(columns) }), 'a table of 20,000 values')
 })
 
+t.test("Bedrock gets the same names: it hands a schema on to Anthropic's models, which refuse the request", async t => {
+  const shown = await sent(t, filter, 'bedrock')
+  t.strictSame(Object.keys(shown.properties ?? {}), ['filter_status_2', 'filter_status', 'rows'])
+})
+
+t.test('a reference leads to the same, whatever is moved or renamed', async t => {
+  const headers = { type: 'object', properties: { a: text } }
+  const schema = {
+    type: 'object',
+    properties: {
+      headers, actions: { type: 'array', items: { $ref: '#/properties/headers' } },
+      line: { type: 'array', items: [headers, { $ref: '#/properties/line/items/0' }] },
+      'a b': text, like: { $ref: '#/properties/a%20b' }
+    },
+    oneOf: [{ properties: { c: headers } }, { properties: { d: { $ref: '#/oneOf/0/properties/c' } } }]
+  }
+  for (const format of ['chat', 'responses', 'anthropic', 'bedrock', 'gemini'] as const) {
+    const shown = await sent(t, schema, format)
+    const follow = (value: unknown): unknown => {
+      const { $ref: reference } = value as { $ref?: string }
+      return reference === undefined ? value : pointerTarget(shown, reference)
+    }
+    const places = ['actions/items', 'line/prefixItems/1', 'like', 'd'].map(place => pointerTarget(shown, `#/properties/${place}`))
+    t.strictSame(places.map(follow), [headers, headers, text, headers], format)
+  }
+  const row = { type: 'object', properties: { rows: { type: 'array', items: { $ref: '#/$defs/row' } } } }
+  const defined = { type: 'object', properties: { row: { $ref: '#/$defs/row' } }, $defs: { row } }
+  t.strictSame(await sent(t, defined, 'anthropic'), defined, 'what leads to definitions stays')
+})
+
+t.test('Gemini gets what references lead to in their places, and of what leads to itself the type', async t => {
+  const row = { type: 'object', description: 'A row.', properties: { name: text, rows: { type: 'array', items: { $ref: '#/$defs/row' } } }, required: ['rows'] }
+  const schema = {
+    type: 'object',
+    properties: { row: { $ref: '#/$defs/row', description: 'The first one.', default: {} }, more: { allOf: [{ $ref: '#/$defs/named' }, { properties: { b: text }, required: ['b'] }], description: 'More.' }, kind: { const: 'x' } },
+    $defs: { row, named: { type: 'object', properties: { a: text }, required: ['a'], additionalProperties: false } }
+  }
+  t.strictSame(await sent(t, schema, 'gemini'), {
+    type: 'object',
+    properties: {
+      row: { ...row, description: 'The first one.', default: {}, properties: { name: text, rows: { type: 'array', items: { type: 'object', description: 'A row.' } } } },
+      more: { type: 'object', description: 'More.', properties: { a: text, b: text }, required: ['a', 'b'] },
+      kind: { type: 'string', enum: ['x'] }
+    }
+  })
+})
+
+t.test('references to references are written out within a bound', async t => {
+  const $defs: Record<string, object> = { d0: text }
+  for (let level = 1; level < 60; level++) $defs[`d${level}`] = { type: 'object', properties: { a: { $ref: `#/$defs/d${level - 1}` }, b: { $ref: `#/$defs/d${level - 1}` } } }
+  const shown = JSON.stringify(await sent(t, { type: 'object', properties: { top: { $ref: '#/$defs/d59' } }, $defs }, 'gemini'))
+  t.ok(shown.length < 1_000_000, `${shown.length} characters`)
+  t.notOk(shown.includes('$ref'))
+})
+
 t.test('validate notes what was changed for whom', async t => {
   const notes = async (schema: unknown): Promise<string[]> =>
     lintForModels(await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', description: 'Looks at what it gets.', schema, command: ['/bin/true'] }] } }))
       .filter(({ rule, severity }) => rule === 'lint/provider' && severity === 'note').map(({ message }) => message)
-  t.match(await notes(filter), [/the property "filter\[status\]" is called "filter_status_2" \(anthropic\)/, /the property "größe" is called "gr_e" \(anthropic\)/])
+  t.match(await notes(filter), [/the property "filter\[status\]" is called "filter_status_2" \(anthropic, bedrock\)/, /the property "größe" is called "gr_e" \(anthropic, bedrock\)/])
   t.match(await notes({}), [/the type is "object" \(chat, responses, anthropic, gemini, bedrock\)/, /an empty "properties" is added/])
   t.match(await notes({ type: 'object', properties: {}, oneOf: [{}] }), [/"oneOf" at the top is written out/])
   t.strictSame(await notes({ type: 'object', properties: { a: text } }), [])

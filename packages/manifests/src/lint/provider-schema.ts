@@ -6,6 +6,7 @@ import { losesDigits } from '../schema/survey.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 import { flatSchema } from './flat-schema.ts'
 import { withObjectProperties } from './object-properties.ts'
+import { withDefinitions, writtenOut } from './references.ts'
 
 /** A schema as a provider takes it, and what was changed, as ends of a sentence. */
 interface ProviderSchema {
@@ -19,18 +20,19 @@ interface ProviderSchema {
  */
 export function providerSchema (written: JsonSchema, format: ToolFormat): ProviderSchema {
   const changes = new Set<string>()
-  const flat = flatSchema(written, changes)
+  const flat = flatSchema(format === 'gemini' ? writtenOut(written, changes) : withDefinitions(written, changes), changes)
   const names = namesFor[format] === undefined ? new Map<string, string>() : providerNames(written)
   for (const [name, sent] of names) changes.add(`the property ${JSON.stringify(name)} is called ${JSON.stringify(sent)}`)
-  const schema = rootObject(mended(flat, { names, changes }), changes)
+  const schema = rootObject(mended(flat, { names, isGemini: format === 'gemini', changes }), changes)
   return { schema: changes.size === 0 ? written : schema, changes: [...changes] }
 }
 
-/** Which providers take only some names of properties. */
-const namesFor: Partial<Record<ToolFormat, true>> = { anthropic: true }
+/** Which providers take only some names of properties: Anthropic, whose models Bedrock has. */
+const namesFor: Partial<Record<ToolFormat, true>> = { anthropic: true, bedrock: true }
 
 interface Mending {
   names: ReadonlyMap<string, string>
+  isGemini: boolean
   changes: Set<string>
 }
 
@@ -43,7 +45,7 @@ function rootObject (schema: JsonSchema, changes: Set<string>): JsonSchema {
 }
 
 function mended (schema: JsonSchema, mending: Mending): JsonSchema {
-  const { names, changes } = mending
+  const { names, isGemini, changes } = mending
   const entries = Object.entries(schema).flatMap(([keyword, value]): Array<[string, unknown]> => {
     if (keyword === 'pattern' && typeof value === 'string' && !isCommonPattern(value)) {
       changes.add(`the pattern ${shown(value)} is left out`)
@@ -53,6 +55,11 @@ function mended (schema: JsonSchema, mending: Mending): JsonSchema {
     if (keyword === 'default' && losesDigits(schema, keyword)) {
       changes.add(`the default ${lostText(schema, keyword) ?? shown(JSON.stringify(value))} is left out: it has more digits than are kept`)
       return []
+    }
+    // Gemini reads no "const", by which models tell choices apart.
+    if (keyword === 'const' && isGemini && typeof value === 'string') {
+      changes.add('a "const" is written as an "enum" of one value')
+      return [['type', 'string'], ['enum', [value]]]
     }
     if (keyword === 'required') return [[keyword, renamedList(value, names)]]
     if (keyword === 'dependentRequired' && isRecord(value)) {

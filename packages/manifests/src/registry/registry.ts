@@ -16,6 +16,7 @@ import { readPolicyFile, type PolicyReading } from '../schema/policy/read-policy
 import { Registration, type RegisteredTool } from './registration.ts'
 import { mergeLayers, type LayerStep, type Merged } from './merge.ts'
 import { nameFindings } from './publishable-names.ts'
+import { writtenToolName } from '../schema/provider-names.ts'
 import { createSchemas, type SchemasMemory } from '../schema/schemas.ts'
 import { refuseUntrusted } from '../program/refuse-untrusted.ts'
 import { joinSkills, type JoinedSkills } from '../skill/join.ts'
@@ -27,7 +28,7 @@ import type { McpServer, Tool } from '../tool/tool.ts'
 export interface Registry {
   /** Hash of all tools and skills as they are served: another one when and only when one of them, or their order, changed. */
   readonly version: string
-  /** By exact name; also tools that are disabled or not published. */
+  /** By exact name, or by the one that Gemini is shown; also tools that are disabled or not published. */
   get (name: string): RegisteredTool | undefined
   /** The tool of a job type: the last one, where several tools have it. */
   ofType (type: string): RegisteredTool | undefined
@@ -197,7 +198,7 @@ function registryOf (all: readonly RegisteredTool[], { steps }: Merged, findings
   const byType = new Map(all.map(registered => [registered.tool.jobType, registered]))
   const published = all.filter(({ tool }) => isPublished(tool))
   return {
-    get: name => byName.get(name),
+    get: name => byName.get(name) ?? byName.get(writtenToolName(name)),
     ofType: type => byType.get(type),
     jobTypes: () => [...byType.values()],
     published: () => published,

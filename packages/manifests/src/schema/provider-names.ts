@@ -39,6 +39,16 @@ function safeName (name: string): string {
   return name.replace(/[^a-zA-Z0-9_.-]+/g, '_').replace(/^_+|_+$/g, '').slice(0, mostChars) || 'property'
 }
 
+/** Gemini refuses all functions of a request for one whose name begins with a digit or a hyphen. */
+export function geminiName (name: string): string {
+  return /^[a-zA-Z_]/.test(name) ? name : `_${name}`
+}
+
+/** The name that a tool has where a model was shown `geminiName`; the same where that changes nothing. */
+export function writtenToolName (sent: string): string {
+  return /^_[^a-zA-Z_]/.test(sent) ? sent.slice(1) : sent
+}
+
 class NameWriter {
   readonly #root: JsonSchema
   readonly #written: ReadonlyMap<string, string>
