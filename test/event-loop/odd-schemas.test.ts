@@ -1,5 +1,5 @@
 import { freeName } from '@toolyard/contract/terms'
-import { providerTool } from '@toolyard/manifests'
+import { providerTools } from '@toolyard/manifests'
 import t from 'tap'
 import { testTool } from '../support/tool.ts'
 import { createService } from '../support/service.ts'
@@ -43,7 +43,7 @@ t.test('promise 10: no choices of a schema hold up who makes a list of it for a 
   }
   for (const [what, parameters] of Object.entries(odd)) {
     const tool = { ...testTool({ kind: 'command', program: '/bin/true', args: [], envPassthrough: [] }), parameters: { type: 'object', ...parameters } }
-    await leavesLoopFree(t, what, () => { t.ok(JSON.stringify(providerTool(tool, 'chat', false)).length < 5_000_000) })
+    await leavesLoopFree(t, what, () => { t.ok(JSON.stringify(providerTools('chat', false)(tool)).length < 5_000_000) })
   }
 })
 

@@ -11,6 +11,9 @@ const service = await injectService(t, {
   files: { 'tools/bin/echo': '#!/bin/sh\nexec cat\n' },
   tools: [
     entry('7zip_list', { type: 'object', properties: { a: { type: 'integer' } } }),
+    ...Array.from({ length: 30 }, (_, at) => entry(`bounded_${at}`, {
+      type: 'object', properties: { a: { type: 'integer', minimum: 1 }, b: { type: 'string' }, c: { type: ['string', 'null'] } }, required: ['a', 'c']
+    })),
     entry('half', { type: 'object', properties: { a: { type: 'string', description: half, enum: [half] } } }, half)
   ]
 })
@@ -35,4 +38,20 @@ t.test('Gemini is shown a name that it takes, and calls the tool by it', async t
   const { body } = await service.client.request<InvokeBatchResponse>('/v1/agent-tools/invoke-batch', { body: { parts } })
   t.match(body.results, [{ ok: true, output: { a: 1 } }, { ok: true }, { ok: false, error: { code: 'UNKNOWN_TOOL' } }])
   t.match(body.messages, [{ parts: [{ functionResponse: { name: '_7zip_list' } }, {}, {}] }], 'the answer has the name of the call')
+})
+
+t.test("Anthropic is sent as many strict tools as it takes in a request: the operator's first ones, without bounds", async t => {
+  interface Listed { name: string, strict?: true, input_schema: { properties: Record<string, unknown> } }
+  for (const query of ['', '&defer=1', '&search=bounded&limit=20']) {
+    const { tools } = JSON.parse(await list(`format=anthropic&strict=true${query}`)) as { tools: Listed[] }
+    const strict = tools.filter(tool => tool.strict)
+    t.ok(strict.filter(({ name }) => name.startsWith('bounded_')).length >= 15, `${query} ${strict.length}`)
+    t.ok(strict.length <= 20)
+    t.ok(strict.filter(({ input_schema: { properties } }) => 'c' in properties).length <= 16, 'choices')
+    t.notMatch(JSON.stringify(strict), /minimum/)
+    t.notOk(strict.some(({ name }) => name === 'file_read'), 'built-in tools')
+    t.match(tools.find(({ name, strict }) => name.startsWith('bounded_') && strict === undefined), { input_schema: { properties: { a: { minimum: 1 } } } })
+  }
+  const { tools } = JSON.parse(await list('format=responses&strict=true')) as { tools: Listed[] }
+  t.ok(tools.filter(({ strict }) => strict).length > 30, 'OpenAI takes any number')
 })

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { ToolFormat } from '@toolyard/contract'
 import { pointerTarget } from '@toolyard/contract/terms'
-import { admitCall, lintForModels, providerTool } from '@toolyard/manifests'
+import { admitCall, lintForModels, providerTools } from '@toolyard/manifests'
 import { loadProject } from './project.ts'
 
 const everybody = { jobTypes: { get: () => ({}) }, permissions: { allowed: [], defaults: [] } } as never
@@ -12,7 +12,7 @@ interface Sent { type?: unknown, properties?: Record<string, unknown>, required?
 async function sent (t: Test, schema: unknown, format: ToolFormat = 'chat'): Promise<Sent> {
   const registry = await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', description: 'Looks at what it gets.', schema, command: ['/bin/true'] }] } })
   const { tool } = registry.get('probe') ?? t.fail('the tool is served') as never
-  const shown = providerTool(tool, format, false)
+  const shown = providerTools(format, false)(tool)
   if ('input_schema' in shown) return shown.input_schema
   if ('parametersJsonSchema' in shown) return shown.parametersJsonSchema
   if ('toolSpec' in shown) return shown.toolSpec.inputSchema.json
@@ -28,8 +28,8 @@ for (const [what, schema] of [['no keywords', {}], ['no properties', { type: 'ob
 t.test('Bedrock gets a description in any case: it refuses an empty one, and the whole request with it', async t => {
   const registry = await loadProject(t, { 'tools.json': { tools: [{ name: 'probe', schema: { type: 'object', properties: {} }, command: ['/bin/true'] }] } })
   const { tool } = registry.get('probe') ?? t.fail('the tool is served') as never
-  t.match(providerTool(tool, 'bedrock', false), { toolSpec: { name: 'probe', description: 'probe' } })
-  t.match(providerTool(tool, 'chat', false), { function: { description: '' } })
+  t.match(providerTools('bedrock', false)(tool), { toolSpec: { name: 'probe', description: 'probe' } })
+  t.match(providerTools('chat', false)(tool), { function: { description: '' } })
 })
 
 t.test('a list without items gets some, however deep it is; one with a list of items has prefixItems', async t => {
@@ -117,6 +117,12 @@ t.test("Bedrock gets the same names: it hands a schema on to Anthropic's models,
   t.strictSame(Object.keys(shown.properties ?? {}), ['filter_status_2', 'filter_status', 'rows'])
 })
 
+t.test('Bedrock and Gemini get no draft and no name of a schema, which they do not know', async t => {
+  const schema = { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { a: text } }
+  for (const format of ['bedrock', 'gemini'] as const) t.strictSame(await sent(t, schema, format), { type: 'object', properties: { a: text } })
+  t.strictSame(await sent(t, schema, 'anthropic'), schema)
+})
+
 t.test('a reference leads to the same, whatever is moved or renamed', async t => {
   const headers = { type: 'object', properties: { a: text } }
   const schema = {
@@ -181,6 +187,6 @@ t.test('a default with more digits than a number keeps is not shown to models, w
   const tools = '{"tools":[{"name":"probe","description":"Looks.","command":["/bin/true"],"schema":{"type":"object","properties":{"id":{"type":"integer","default":725653563933458432},"n":{"type":"integer","default":7}}}}]}'
   const registry = await loadProject(t, { 'tools.json': tools })
   const { tool } = registry.get('probe') ?? t.fail('the tool is served') as never
-  t.match(providerTool(tool, 'chat', false), { function: { parameters: { properties: { id: { type: 'integer', default: undefined }, n: { default: 7 } } } } })
+  t.match(providerTools('chat', false)(tool), { function: { parameters: { properties: { id: { type: 'integer', default: undefined }, n: { default: 7 } } } } })
   t.ok(lintForModels(registry).some(({ message }) => message.includes('the default 725653563933458432 is left out')))
 })

@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv'
 import t from 'tap'
-import { strictForm, strictToolSpec, withoutStrictNulls } from '@toolyard/manifests'
+import { strictForm, strictRules, strictToolSpec, withoutStrictNulls } from '@toolyard/manifests'
 import { soundTool } from './project.ts'
 
 const schema = {
@@ -76,6 +76,28 @@ t.test('a schema that can\'t be written in strict mode has no strict form, and t
     [object(deep), /^the schema has 11 levels/]
   ]
   for (const [schema, reason] of cases) t.match(strictForm(schema), { refused: reason }, JSON.stringify(schema).slice(0, 100))
+})
+
+t.test("Anthropic's strict form has no bounds and no patterns, and keeps what is optional so; a schema that refers to itself has none", t => {
+  const number = { type: 'integer', minimum: 1, multipleOf: 2 }
+  const bounded = { type: 'object', properties: { a: number, b: { type: 'array', items: { type: 'string', pattern: '^x' }, maxItems: 2 }, c: { type: ['string', 'null'] } }, required: ['a'] }
+  t.strictSame(strictForm(bounded, strictRules.anthropic), {
+    schema: {
+      type: 'object',
+      properties: { a: { type: 'integer' }, b: { type: 'array', items: { type: 'string' } }, c: { type: ['string', 'null'] } },
+      required: ['a'],
+      additionalProperties: false
+    }
+  })
+  t.match(strictForm(schema, strictRules.anthropic), { refused: 'the schema refers to itself' })
+  t.end()
+})
+
+t.test('a reference in a strict form leads to what it led to', t => {
+  const either = { oneOf: [{ type: 'string' }, { type: 'number' }] }
+  const form = strictForm({ type: 'object', properties: { either, other: { $ref: '#/properties/either/oneOf/1' } }, required: ['either', 'other'] })
+  t.match(form, { schema: { properties: { other: { $ref: '#/$defs/1' } }, $defs: { 1: { type: 'number' } } } })
+  t.end()
 })
 
 t.test('R6 a tool with a strict form has a strict spec, and others have none', async t => {

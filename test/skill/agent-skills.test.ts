@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
-import { admitCall, programDigest, providerTool, skillsPrompt, toolOfCall, type Registry } from '@toolyard/manifests'
+import { admitCall, programDigest, providerTools, skillsPrompt, toolOfCall, type Registry } from '@toolyard/manifests'
 import type { Outcome } from '@toolyard/executors'
 import { createFixture, names, type SkillFixture } from './fixture.ts'
 
@@ -40,7 +40,7 @@ t.test('a skill with files is read and run by three tools, whose list of skills 
   t.same(names(registry), ['activate_skill', 'read_skill', 'skill_run'])
   const tool = registry.get('activate_skill')?.tool
   if (tool === undefined) throw new Error('there is no activate_skill')
-  for (const format of ['chat', 'responses', 'anthropic'] as const) t.match(JSON.stringify(providerTool(tool, format, false)), /- letters: Does what letters is for\./)
+  for (const format of ['chat', 'responses', 'anthropic'] as const) t.match(JSON.stringify(providerTools(format, false)(tool)), /- letters: Does what letters is for\./)
   t.match(skillsPrompt(registry.skills(), 'readOnDemand'), /- \*\*letters\*\*: Does what letters is for\./)
 })
 
@@ -69,7 +69,7 @@ t.test('skills that do not fit into the description of activate_skill are descri
   const registry = await fixture.load(on)
   const tool = registry.get('activate_skill')?.tool
   if (tool === undefined) throw new Error('there is no activate_skill')
-  for (const format of ['chat', 'responses', 'anthropic'] as const) t.match(JSON.stringify(providerTool(tool, format, false)), /- skill-19: Does what number 19 is for\. long/)
+  for (const format of ['chat', 'responses', 'anthropic'] as const) t.match(JSON.stringify(providerTools(format, false)(tool)), /- skill-19: Does what number 19 is for\. long/)
 })
 
 t.test('what an interpreter is to run may lie anywhere in the skill; a file of the caller of that name comes first', async t => {

@@ -1,5 +1,5 @@
 import type { ToolFormat } from '@toolyard/contract'
-import { createPause, providerTool, type ServiceAction, type Tool } from '@toolyard/manifests'
+import { createPause, providerTools, type ServiceAction, type Tool } from '@toolyard/manifests'
 
 /** They find the others for models whose provider defers nothing itself. */
 const finders: readonly ServiceAction[] = ['search_tools', 'call_tool']
@@ -20,10 +20,11 @@ export interface DeferredList {
 export async function deferredTools (tools: readonly Tool[], { format, strict, pins }: DeferredList): Promise<string[]> {
   const isLoaded = ({ name, pinned }: Tool): boolean => pinned === true || pins.has(name)
   const pause = createPause()
+  const specOf = providerTools(format, strict)
   const texts: string[] = []
   const add = async (tool: Tool, more: object = {}): Promise<string> => {
     await pause()
-    return JSON.stringify({ ...providerTool(tool, format, strict), ...more })
+    return JSON.stringify({ ...specOf(tool), ...more })
   }
   const callable = tools.filter(tool => !isFinder(tool))
   switch (format) {

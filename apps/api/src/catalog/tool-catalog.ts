@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { HttpError, permissions, type JobAccess, type SkillList, type ToolFormat } from '@toolyard/contract'
 import { isPublishableName } from '@toolyard/contract/terms'
-import { admitTool, createPause, isIdempotent, keyRefusal, providerTool, skillsNamespace, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
+import { admitTool, createPause, isIdempotent, keyRefusal, providerTools, skillsNamespace, skillsPrompt, type RegisteredTool, type Registry, type ServiceAction, type Skill, type SkillOptions, type Tool } from '@toolyard/manifests'
 import { LoopTurns, TurnMissedError } from '@toolyard/runtime'
 import { ownerOfKey } from '../access/principal.ts'
 import { deferredTools, type DeferredList } from './deferred-list.ts'
@@ -178,7 +178,7 @@ function publish (skills: readonly Skill[], all: readonly Tool[], { contextMode,
     tools,
     specs: async (format, strict) => {
       const key = `${format} ${strict}`
-      const known = bodies.get(key) ?? published(tools, tool => providerTool(tool, format, strict), format)
+      const known = bodies.get(key) ?? published(tools, providerTools(format, strict), format)
       bodies.set(key, known)
       return await known
     },

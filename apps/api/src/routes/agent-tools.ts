@@ -1,4 +1,4 @@
-import { providerTool, type Tool } from '@toolyard/manifests'
+import { providerTools, type Tool } from '@toolyard/manifests'
 import {
   AnthropicToolList, BedrockToolList, checkBatchQuery, checkBatchRequest, ErrorBody, GeminiToolList, HttpError, InvokeBatchQuery,
   InvokeBatchRequest, InvokeBatchResponse, limits,
@@ -57,7 +57,7 @@ export async function agentToolRoutes (
     if (pin !== undefined && !isDeferred) throw new HttpError('VALIDATION_ERROR', "'pin' goes with 'defer=1'")
     const make = async (): Promise<Published> => {
       if (isDeferred) return await publication.deferred({ format, strict: isStrict, pins: pinsOf(pin, publication) })
-      return await published(await chosen(publication, { search, namespace, limit }), tool => providerTool(tool, format, isStrict), format)
+      return await published(await chosen(publication, { search, namespace, limit }), providerTools(format, isStrict), format)
     }
     const isWhole = !isDeferred && search === undefined && namespace === undefined
     const { body, etag } = isWhole

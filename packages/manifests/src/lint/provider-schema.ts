@@ -18,10 +18,11 @@ interface ProviderSchema {
  * Mends what a provider would refuse a whole request for. What is left out only narrows: calls are checked against the
  * schema as it was written, and names that were changed are changed back (`withWrittenNames`). The schema is not changed.
  */
-export function providerSchema (written: JsonSchema, format: ToolFormat): ProviderSchema {
+export function providerSchema (whole: JsonSchema, format: ToolFormat): ProviderSchema {
+  const written = bareFor[format] === undefined ? whole : withoutIdentity(whole)
   const changes = new Set<string>()
   const flat = flatSchema(format === 'gemini' ? writtenOut(written, changes) : withDefinitions(written, changes), changes)
-  const names = namesFor[format] === undefined ? new Map<string, string>() : providerNames(written)
+  const names = namesFor[format] === undefined ? new Map<string, string>() : providerNames(whole)
   for (const [name, sent] of names) changes.add(`the property ${JSON.stringify(name)} is called ${JSON.stringify(sent)}`)
   const schema = rootObject(mended(flat, { names, isGemini: format === 'gemini', changes }), changes)
   return { schema: changes.size === 0 ? written : schema, changes: [...changes] }
@@ -29,6 +30,15 @@ export function providerSchema (written: JsonSchema, format: ToolFormat): Provid
 
 /** Which providers take only some names of properties: Anthropic, whose models Bedrock has. */
 const namesFor: Partial<Record<ToolFormat, true>> = { anthropic: true, bedrock: true }
+
+/** Which providers don't know the keywords that say of which draft a schema is, and its name. They mean nothing to a model. */
+const bareFor: Partial<Record<ToolFormat, true>> = { gemini: true, bedrock: true }
+
+function withoutIdentity (schema: JsonSchema): JsonSchema {
+  if (!('$schema' in schema) && !('$id' in schema)) return schema
+  const { $schema: _, $id: __, ...rest } = schema
+  return rest
+}
 
 interface Mending {
   names: ReadonlyMap<string, string>

@@ -1,19 +1,52 @@
 import type { AnthropicTool, BedrockTool, GeminiFunction, ResponsesTool, ToolFormat, ToolSpec } from '@toolyard/contract'
+import { subschemasOf } from '../schema/form/subschemas.ts'
 import { geminiName } from '../schema/provider-names.ts'
 import { toolSpec } from '../tool/tool-spec.ts'
-import type { Tool } from '../tool/tool.ts'
+import type { JsonSchema, Tool } from '../tool/tool.ts'
 import { providerSchema } from './provider-schema.ts'
 import { wellFormed } from './well-formed.ts'
+import { strictRoom, strictRules } from './strict-limits.ts'
 import { strictToolSpec } from './strict-spec.ts'
 
 type ProviderTool = ToolSpec | ResponsesTool | AnthropicTool | GeminiFunction | BedrockTool
 
 /**
- * A tool in the shape of a provider's API, with a schema that the provider takes; with `strict` in the form of strict mode,
- * where its schema allows it.
+ * Makes tools of one list in the shape of a provider's API, with schemas that the provider takes; with `strict` in the form of strict
+ * mode, where their schemas allow it. Anthropic takes few strict tools in a request: the first ones that operators have are strict.
  */
-export function providerTool (tool: Tool, format: ToolFormat, strict: boolean): ProviderTool {
-  const spec = (strict ? strictToolSpec(tool) : undefined) ?? toolSpec(tool)
+export function providerTools (format: ToolFormat, strict: boolean): (tool: Tool) => ProviderTool {
+  if (!strict) return tool => providerTool(toolSpec(tool), format)
+  if (format !== 'anthropic') return tool => providerTool(strictToolSpec(tool) ?? toolSpec(tool), format)
+  const room = new StrictRoom()
+  return tool => {
+    const spec = tool.source.format === 'builtin' ? undefined : strictToolSpec(tool, strictRules.anthropic)
+    return providerTool(spec !== undefined && room.takes(spec.function.parameters) ? spec : toolSpec(tool), format)
+  }
+}
+
+/** What is left for further strict tools of a list. */
+class StrictRoom {
+  #tools: number = strictRoom.tools
+  #optional: number = strictRoom.optional
+  #choices: number = strictRoom.choices
+
+  takes (schema: JsonSchema): boolean {
+    const nodes = subschemasOf(schema).map(({ node }) => node)
+    const optional = nodes.reduce((sum, { properties, required }) => sum + countOf(properties) - countOf(required), 0)
+    const choices = nodes.filter(({ type, anyOf }) => Array.isArray(type) || anyOf !== undefined).length
+    if (this.#tools === 0 || optional > this.#optional || choices > this.#choices) return false
+    this.#tools -= 1
+    this.#optional -= optional
+    this.#choices -= choices
+    return true
+  }
+}
+
+function countOf (members: unknown): number {
+  return Object.keys(members ?? {}).length
+}
+
+function providerTool (spec: ToolSpec, format: ToolFormat): ProviderTool {
   const { name, description, parameters: written, strict: isStrict } = wellFormed(spec.function)
   const { schema: parameters } = providerSchema(written, format)
   switch (format) {

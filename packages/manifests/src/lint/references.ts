@@ -66,6 +66,24 @@ export function writtenOut (schema: JsonSchema, changes: Set<string>): JsonSchem
   return inlined(schema, [])
 }
 
+/** Whether a reference leads to what it stands in. */
+export function isRecursive (schema: JsonSchema): boolean {
+  const open = new Set<unknown>()
+  const ended = new Set<unknown>()
+  const leadsBack = (node: JsonSchema): boolean => {
+    if (open.has(node) || ended.has(node)) return open.has(node)
+    open.add(node)
+    const found = referencesOf(node).some(reference => {
+      const target = pointerTarget(schema, reference)
+      return isRecord(target) && leadsBack(target)
+    })
+    open.delete(node)
+    ended.add(node)
+    return found
+  }
+  return leadsBack(schema)
+}
+
 /** What is said of a schema that isn't written out. */
 function outline (schema: JsonSchema): JsonSchema {
   return Object.fromEntries(['type', 'title', 'description'].filter(keyword => keyword in schema).map(keyword => [keyword, schema[keyword]]))

@@ -23,4 +23,31 @@ export const droppedKeywords: ReadonlySet<string> = new Set([
   'minProperties', 'maxProperties', 'contentEncoding', 'contentMediaType', 'required', 'additionalProperties', 'oneOf'
 ])
 
+/** What tells the strict modes of providers apart. */
+export interface StrictRules {
+  /** Keywords that are left out. */
+  dropped: ReadonlySet<string>
+  /** Properties may be left out of a call: they need not be null. */
+  keepsOptional: boolean
+  takesRecursion: boolean
+}
+
+/** Anthropic refuses a request for each bound, and for most patterns. */
+export const strictRules: Readonly<Record<'openai' | 'anthropic', StrictRules>> = {
+  openai: { dropped: droppedKeywords, keepsOptional: false, takesRecursion: true },
+  anthropic: {
+    dropped: new Set([
+      ...droppedKeywords, 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minItems', 'maxItems', 'pattern'
+    ]),
+    keepsOptional: true,
+    takesRecursion: false
+  }
+}
+
+/**
+ * What the strict tools of one request to Anthropic may have, all together; it refuses the request for one more. `choices` are lists of
+ * types and `anyOf`.
+ */
+export const strictRoom = { tools: 20, optional: 24, choices: 16 } as const
+
 export const strictFormats: ReadonlySet<unknown> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'])
