@@ -2,14 +2,17 @@ import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import type { McpTool } from '@toolyard/contract/terms'
 import { asError, freeName, isPublishableName, limits as bounds, withoutUndefined } from '@toolyard/contract/terms'
 import type { Remark } from '../../finding/finding-list.ts'
+import { isDeeperThan } from '../../document/depth.ts'
 import { goQuote } from '../../finding/go-quote.ts'
 import type { LayerEntry } from '../../layer/layer.ts'
 import type { Schemas } from '../../schema/schemas.ts'
 import { jobTypeOf } from '../../tool/job-type.ts'
+import { manifestLimits } from '../../tool/limits.ts'
 import type { JsonSchema, McpServer, Tool } from '../../tool/tool.ts'
 import { safeName } from '../openapi/names.ts'
 import { defaultFaults } from '../../schema/defaults.ts'
 import { commonForm } from '../../schema/form/common-form.ts'
+import { subschemasOf, withAllSubschemas } from '../../schema/form/subschemas.ts'
 import { readLock } from './lock.ts'
 import { nameFilter } from './name-filter.ts'
 
@@ -38,7 +41,7 @@ export async function acceptedTools (
   const entries: LayerEntry[] = []
   const findings: Remark[] = []
   for (const tool of tools.filter(({ name }) => lets(name))) {
-    const parameters = commonForm(tool.inputSchema)
+    const parameters = withoutEmptyEnums(commonForm(tool.inputSchema))
     const [fault] = await schemas.check(parameters)
     if (fault === undefined) {
       const name = names.get(tool.name) ?? `${server.prefix}${tool.name}`
@@ -48,6 +51,19 @@ export async function acceptedTools (
     } else findings.push({ severity: 'error', rule: 'A6', message: `schema of its tool ${goQuote(tool.name)} ${fault.message}`, fix: 'Leave the tool out ("tools": ["!NAME"]), or have its server mended.' })
   }
   return { entries, findings }
+}
+
+/**
+ * An `enum` without values says that no value fits. Servers write it where they had none to name, and the value is theirs to judge: as
+ * it is written, Toolyard would refuse the tool and models' providers each request that has it.
+ */
+function withoutEmptyEnums (schema: JsonSchema): JsonSchema {
+  const isEmpty = ({ enum: values }: JsonSchema): boolean => Array.isArray(values) && values.length === 0
+  if (isDeeperThan(manifestLimits.depth, schema) || !subschemasOf(schema).some(({ node }) => isEmpty(node))) return schema
+  return withAllSubschemas(schema, node => {
+    const { enum: _, ...rest } = node
+    return isEmpty(node) ? rest : node
+  })
 }
 
 function defaultNotes ({ name, inputSchema }: McpTool): Remark[] {
