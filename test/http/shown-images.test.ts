@@ -6,8 +6,8 @@ t.setTimeout(120_000)
 
 const base64 = (hex: string, bytes = 0): string => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(bytes, 7)]).toString('base64')
 /** As many bytes, and pixels of a side in hexadecimal: as the header says. */
-const png = (bytes: number, side = '00000040'): string => base64(`89504e470d0a1a0a0000000d4948445200000040${side}`, bytes - 24)
-const jpeg = base64('ffd8ffe00004ffffffffffe10005ffc000ffc0000b0800200040010100')
+const png = (bytes: number, side = '00000040'): string => base64(`89504e470d0a1a0a0000000d4948445200000040${side}49454e44`, bytes - 28)
+const jpeg = base64('ffd8ffe00004ffffffffffe10005ffc000ffc0000b0800200040010100ffd9')
 const image = (data: string, mimeType = 'image/png'): object => ({ type: 'image', mimeType, data })
 const page = { type: 'text', text: 'A page.' }
 /** An image of each form with a side of so many pixels, the other one has 16. */
@@ -17,8 +17,8 @@ function sides (pixels: number): object[] {
   const webp = (form: string, rest: string): string => base64(`524946460000000057454250${Buffer.from(form).toString('hex')}00000000${rest}`)
   return [
     png(60, `0000${big}`),
-    base64(`ffd8ffc2000b08${big}0010010100`),
-    base64(`474946383961${little(pixels, 2)}1000`),
+    base64(`ffd8ffc2000b08${big}0010010100ffd9`),
+    base64(`474946383961${little(pixels, 2)}10003b`),
     webp('VP8 ', `0000009d012a${little(pixels, 2)}1000`),
     webp('VP8X', `00000000${little(pixels - 1, 3)}0f0000`),
     webp('VP8L', `2f${little(pixels - 1 + (15 << 14), 4)}`)
@@ -41,6 +41,13 @@ const outputs = {
   // At the bound, and beyond it; no pixels, and a header that ends.
   sides: { content: [...sides(8_000), ...sides(8_001)] },
   none: { content: [image(png(60, '00000000')), image(base64('89504e470d0a1a0a0000000d')), image(base64('ffd8ffe00004ffff')), image(base64('474946383961'))] },
+  // Cut: without the end, after a preview with an end of its own, shorter than it says.
+  ends: {
+    content: [
+      base64('89504e470d0a1a0a0000000d494844520000004000000040', 40), base64('474946383961400040000000'),
+      base64('ffd8ffe10004ffd9ffc0000b0800200040010100ffda0002', 40), base64('524946460001000057454250565038580000000000000000100000100000')
+    ].map(data => image(data))
+  },
   parts: { content: Array.from({ length: 40_000 }, () => ({})) },
   structure: { pages: 1, content: [image(tiny)] },
   other: { content: 'text', image: image(tiny) }
@@ -106,6 +113,12 @@ t.test('an image with more pixels than a provider takes is left out: it would re
   t.same(sides?.images.map(shown => shown.split(':')[0]), ['image/png', 'image/jpeg', 'image/gif', 'image/webp', 'image/webp', 'image/webp'])
   t.match(sides?.text, /"left out: \d+ bytes, 16 x 8001 pixels".*"left out: \d+ bytes, 8001 x 16 pixels"/)
   t.same(none?.images, [])
+})
+
+t.test('an image that is cut is left out: providers say that they cannot process it', async t => {
+  const { told: [ends] } = await tell(['ends'])
+  t.same(ends?.images, [])
+  t.equal(ends?.text.match(/left out: \d+ bytes/g)?.length, 4)
 })
 
 t.test('an output with images has 2 MiB at most, and those of a batch 6 MiB', async t => {

@@ -5,13 +5,14 @@ export interface ImageSize {
 }
 
 /**
- * The size of a PNG, JPEG, GIF or WebP, as its header has it; undefined where it has none that can be read. Nothing is decoded.
+ * The size of a PNG, JPEG, GIF or WebP, as its header has it; undefined where it has none that can be read, or where the image is cut:
+ * providers refuse a request with such a one. Nothing is decoded.
  *
  * @param type as its first bytes say it
  */
 export function sizeOfImage (bytes: Buffer, type: string): ImageSize | undefined {
   try {
-    return readers[type]?.(bytes)
+    return isWhole[type]?.(bytes) === true ? readers[type]?.(bytes) : undefined
   } catch (error) {
     // The header goes on behind the end.
     if (error instanceof RangeError) return undefined
@@ -24,6 +25,18 @@ const readers: Readonly<Record<string, (bytes: Buffer) => ImageSize | undefined>
   'image/gif': bytes => ({ width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) }),
   'image/jpeg': jpegSize,
   'image/webp': webpSize
+}
+
+/** Bytes behind the mark that ends a GIF, which may stand in its pixels too. */
+const mostBehind = 8
+
+/** Whether an image goes on to its end; more may stand behind it. */
+const isWhole: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
+  'image/png': bytes => bytes.includes('IEND'),
+  'image/gif': bytes => bytes.lastIndexOf(0x3b) >= bytes.length - mostBehind,
+  // A preview within it has an end of its own, before the pixels begin.
+  'image/jpeg': bytes => bytes.lastIndexOf('ffd9', undefined, 'hex') > bytes.lastIndexOf('ffda', undefined, 'hex'),
+  'image/webp': bytes => bytes.readUInt32LE(4) + 8 <= bytes.length + 1
 }
 
 /** Looks for the frame among the segments that come before the pixels. */
