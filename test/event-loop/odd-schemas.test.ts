@@ -39,11 +39,20 @@ t.test('promise 10: no choices of a schema hold up who makes a list of it for a 
       anyOf: list(200, at => ({ anyOf: [{ $ref: '#/$defs/large' }, { properties: { kind: { const: at } } }] }))
     },
     'required names': { $defs: { d: { required: list(5_000, at => `name ${at}`) } }, anyOf: list(2_000, () => ({ $ref: '#/$defs/d' })) },
+    'large schemas that references lead to': {
+      $defs: { large: { description: 'x'.repeat(500_000), properties: { again: { $ref: '#/$defs/large' } } } }, properties: Object.fromEntries(list(1_000, at => [`p${at}`, { $ref: '#/$defs/large' }]))
+    },
+    'references that lead to places of large schemas': {
+      properties: { large: { description: 'x'.repeat(500_000), properties: Object.fromEntries(list(1_000, at => [`p${at}`, { $ref: `#/properties/large/properties/p${at + 1}` }])) } }
+    },
+    'references to references': { $defs: chain(20), properties: { top: { $ref: '#/$defs/d0' } } },
     'names of their own': { anyOf: list(2_000, at => ({ properties: { [`kind ${at}`]: {} }, required: [`kind ${at}`] })) }
   }
   for (const [what, parameters] of Object.entries(odd)) {
     const tool = { ...testTool({ kind: 'command', program: '/bin/true', args: [], envPassthrough: [] }), parameters: { type: 'object', ...parameters } }
-    await leavesLoopFree(t, what, () => { t.ok(JSON.stringify(providerTools('chat', false)(tool)).length < 5_000_000) })
+    for (const format of ['chat', 'gemini'] as const) {
+      await leavesLoopFree(t, `${what} for ${format}`, () => { t.ok(JSON.stringify(providerTools(format, false)(tool)).length < 5_000_000) })
+    }
   }
 })
 

@@ -2,10 +2,11 @@ import { freeName, isRecord, pointerName, pointerTarget } from '@toolyard/contra
 import { subschemasOf, withAllSubschemas, withSubschemas } from '../schema/form/subschemas.ts'
 import type { JsonSchema } from '../tool/tool.ts'
 
-/** Subschemas that stand in more than one place after all: references to references would make them without bound. */
-const mostCopied = 2_000
+/** Characters of what stands in more than one place after all, and how often: references to references would make it without bound. */
+const mostCopied = { chars: 300_000, times: 500 }
 /** References within what references lead to. */
 const mostLevels = 32
+const shortChars = 200
 const definition = /^#\/(?:\$defs|definitions)\/[^/]+$/
 
 /**
@@ -22,12 +23,10 @@ export function withDefinitions (schema: JsonSchema, changes: Set<string>): Json
   const taken = new Set(Object.keys(known))
   const names = new Map<string, string>()
   const targets = new Map<string, JsonSchema>()
-  let copied = 0
+  const room = new CopyRoom()
   for (const reference of elsewhere) {
     const target = pointerTarget(schema, reference)
-    if (names.has(reference) || !isRecord(target)) continue
-    copied += subschemasOf(target).length
-    if (copied > mostCopied) break
+    if (!isRecord(target) || !room.takes(target)) continue
     const name = freeName(plainName(reference), taken)
     names.set(reference, name)
     targets.set(name, target)
@@ -53,15 +52,15 @@ export function writtenOut (schema: JsonSchema, changes: Set<string>): JsonSchem
   if (referencesOf(schema).length > 0) changes.add('what references lead to is written in their places')
   else if (!subschemasOf(schema).some(({ node }) => 'allOf' in node)) return schema
   else changes.add('what "allOf" has is written beside each other')
-  let copied = 0
+  const room = new CopyRoom()
   const within = (node: JsonSchema, open: readonly unknown[]): JsonSchema => together(withSubschemas(node, each => inlined(each, open)))
   const inlined = (node: JsonSchema, open: readonly unknown[]): JsonSchema => {
     const { $ref: reference, $defs: _, definitions: __, ...rest } = node
-    if (open.length > 0) copied += 1
     const target = typeof reference === 'string' ? pointerTarget(schema, reference) : undefined
     if (!isRecord(target)) return within(rest, open)
-    const isLeftOut = open.includes(target) || target === schema || open.length > mostLevels || copied > mostCopied
-    return { ...isLeftOut ? outline(target) : inlined(target, [...open, target]), ...within(rest, open) }
+    const isWithinItself = open.includes(target) || target === schema || open.length > mostLevels
+    const inPlace = isWithinItself || !room.takes(target) ? outline(target) : inlined(target, [...open, target])
+    return { ...inPlace, ...within(rest, open) }
   }
   return inlined(schema, [])
 }
@@ -84,9 +83,29 @@ export function isRecursive (schema: JsonSchema): boolean {
   return leadsBack(schema)
 }
 
-/** What is said of a schema that isn't written out. */
+/** What is said of a schema that isn't written out: short texts alone, since any number of references may lead to it. */
 function outline (schema: JsonSchema): JsonSchema {
-  return Object.fromEntries(['type', 'title', 'description'].filter(keyword => keyword in schema).map(keyword => [keyword, schema[keyword]]))
+  const isShown = (value: unknown): boolean => typeof value === 'string' && value.length <= shortChars
+  return {
+    ...'type' in schema && { type: schema['type'] },
+    ...Object.fromEntries(['title', 'description'].filter(keyword => isShown(schema[keyword])).map(keyword => [keyword, schema[keyword]]))
+  }
+}
+
+/** What is left for further copies. */
+class CopyRoom {
+  readonly #sizes = new Map<object, number>()
+  #chars: number = mostCopied.chars
+  #times: number = mostCopied.times
+
+  takes (schema: JsonSchema): boolean {
+    if (this.#chars < 0 || this.#times < 0) return false
+    const chars = this.#sizes.get(schema) ?? JSON.stringify(schema).length
+    this.#sizes.set(schema, chars)
+    this.#chars -= chars
+    this.#times -= 1
+    return this.#chars >= 0
+  }
 }
 
 /** Without `allOf`: what it has stands beside the rest, which wins. */
