@@ -18,7 +18,7 @@ export const strictKeywords: ReadonlySet<string> = new Set([
  * Keywords that strict mode doesn't know and that only narrow or annotate: they are left out of the strict form, and
  * hold when the arguments are checked here.
  */
-export const droppedKeywords: ReadonlySet<string> = new Set([
+const droppedKeywords: ReadonlySet<string> = new Set([
   '$schema', '$comment', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly', 'minLength', 'maxLength', 'uniqueItems',
   'minProperties', 'maxProperties', 'contentEncoding', 'contentMediaType', 'required', 'additionalProperties', 'oneOf'
 ])
