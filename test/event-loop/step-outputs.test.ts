@@ -95,6 +95,19 @@ t.test('promise 10: no number of parameters that a workflow declares holds up a 
   }
 })
 
+t.test('promise 10: no values of a workflow file, nor those that its aliases stand for, hold up a worker', async t => {
+  const files = {
+    numbers: ['1,'.repeat(120_000), '', 'succeeded'],
+    texts: ['"",'.repeat(80_000), '', 'succeeded'],
+    'values by aliases': ['1,'.repeat(20_000), '*a,'.repeat(7), 'succeeded'],
+    'more values by aliases than a request may have': ['1,'.repeat(20_000), '*a,'.repeat(30), 'failed']
+  } as const
+  for (const [what, [values, aliases, status]] of Object.entries(files)) {
+    write('values.yaml', `workflows: {w: {steps: [{tool: none}, {tool: none, needs: step1, arguments: {a: &a [${values}], b: [${aliases}]}}]}}`)
+    await leavesLoopsFree(t, what, async () => { t.equal(await run({ workflow: 'w', workflow_file: 'values.yaml' }), status, what) })
+  }
+})
+
 t.test('promise 10: no output holds up the worker that checks it against its declaration', { skip: !hasPython() }, async t => {
   for (const size of [megabyte - 100, 85_000]) {
     for (const what of ['lists', 'numbers', 'fields', 'objects of all shapes', 'equal letters'] as const) {

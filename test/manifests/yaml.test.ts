@@ -1,5 +1,6 @@
 import { readYaml } from '@toolyard/manifests'
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
@@ -17,9 +18,23 @@ t.test('texts that are read at once, and one after the other, are each read as w
 
 t.test('a text that takes too long is refused, and the texts after it are read', async t => {
   for (let round = 0; round < 2; round++) {
-    t.strictSame(await readYaml('a: 1\n'.repeat(20_000), 1), { ok: false, fault: { message: 'takes too long to read' } })
+    t.strictSame(await readYaml('a: 1\n'.repeat(20_000), { ms: 1 }), { ok: false, fault: { message: 'takes too long to read' } })
     t.match(await readYaml('a: 1'), { ok: true, value: { a: 1 } })
   }
+})
+
+t.test('an owner has two texts read at once, however many it has, and one that is given up leaves its line', async t => {
+  const threads = (): number => Number(/Threads:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1])
+  const before = threads()
+  const given = new AbortController()
+  const read = async (signal: AbortSignal): Promise<unknown> => await readYaml('a: 1\n'.repeat(20_000), { owner: 'loud', signal })
+  const all = Array.from({ length: 8 }, async () => await read(new AbortController().signal))
+  const left = read(given.signal)
+  t.match(await readYaml('a: 1', { owner: 'quiet' }), { ok: true })
+  t.ok(threads() <= before + 3, `${before} threads, then ${threads()}`)
+  given.abort(new Error('given up'))
+  await t.rejects(left, { message: 'given up' })
+  await Promise.all(all)
 })
 
 t.test('a process that has read a text ends, though the thread waits for another', async t => {

@@ -42,12 +42,29 @@ export function substitute (value: unknown, scope: Scope, at: string, maxParts: 
 }
 
 /** The names that the placeholders in a value begin with, at any depth, each with its place. */
-export function namesIn (value: unknown, at: string): Array<{ name: string, text: string, at: string }> {
+export function namesIn (value: unknown, at: string): NamedPlace[] {
+  const found: NamedPlace[] = []
+  findNames(value, () => at, found)
+  return found
+}
+
+interface NamedPlace {
+  name: string
+  text: string
+  at: string
+}
+
+/** A value may have a hundred thousand others in it: their places are put together only where they are told. */
+function findNames (value: unknown, place: () => string, found: NamedPlace[]): void {
   if (typeof value === 'string') {
-    return textParts(value, at).flatMap(part => typeof part === 'string' ? [] : [{ name: part.name, text: part.text, at }])
+    if (!value.includes('${')) return
+    const at = place()
+    for (const part of textParts(value, at)) if (typeof part !== 'string') found.push({ name: part.name, text: part.text, at })
+  } else if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) findNames(item, () => `${place()}[${index}]`, found)
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, item] of Object.entries(value)) findNames(item, () => `${place()}.${key}`, found)
   }
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, item]) => namesIn(item, placeBelow(value, key, at)))
 }
 
 interface Work {

@@ -6,7 +6,7 @@ import { runInThread } from '../kit/run-thread.ts'
 import { namesIn } from './placeholders.ts'
 import { substituted, type SubstitutionTask } from './substitution-task.ts'
 
-/** UTF-16 units that placeholders may write for them to be replaced at once; more are replaced in a thread. */
+/** UTF-16 units of a value, and of what its placeholders may write, for these to be replaced at once; more are replaced in a thread. */
 const shortWork = 65_536
 /** How long that may take, in milliseconds: a last resort. */
 const maxMs = 30_000
@@ -64,10 +64,9 @@ export function createSubstitution ({ params, progress: { byName }, threads, sig
   return async (value, at, maxParts) => {
     const names = namesIn(value, '').map(({ name }) => name)
     const outputs = await outputsOf(new Set(names), at)
-    const task: SubstitutionTask = {
-      value: writeJson(value), params: paramsJson, outputs, at, ...maxParts === undefined ? {} : { maxParts }
-    }
-    const chars = names.length * outputs.reduce((sum, [, output]) => sum + output.length, paramsJson.length)
+    const json = writeJson(value)
+    const task: SubstitutionTask = { value: json, params: paramsJson, outputs, at, ...maxParts === undefined ? {} : { maxParts } }
+    const chars = json.length + names.length * outputs.reduce((sum, [, output]) => sum + output.length, paramsJson.length)
     if (chars <= shortWork) return substituted(task)
     return await runInThread<string>(threads, { kind: 'substitution', task }, { until: steadyMs() + maxMs, owner, signal }, {
       time: `${at}: replacing its placeholders takes too long`,

@@ -1,9 +1,9 @@
 import { limits } from '@toolyard/contract/terms'
 import { WorkspaceFailure, atPlace, openFile, readFully, type PathContext } from '@toolyard/workspace'
-import { BuiltinFailure } from '../kit/handler.ts'
+import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext } from '../kit/handler.ts'
 
 /** Reads YAML with bounded time and memory; given by the worker. */
-export type ReadYaml = (text: string) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } |
+export type ReadYaml = (text: string, options: { expansion: number, owner: string, signal: AbortSignal }) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } |
   { ok: false, fault: { message: string, line?: number } }>
 
 /** The directory of the workspace that workflow files may lie in. */
@@ -20,10 +20,11 @@ interface WorkflowFile {
  *
  * @throws BuiltinFailure `workflow file not found: F`, or what is wrong with the file.
  */
-export async function readWorkflowFile (context: PathContext, path: string, readYaml: ReadYaml): Promise<WorkflowFile> {
+export async function readWorkflowFile (context: BuiltinContext, path: string, readYaml: ReadYaml): Promise<WorkflowFile> {
   const found = await textOf(context, path) ?? await textOf(context, `${room}/${path}`)
   if (found === undefined) throw new BuiltinFailure(`workflow file not found: ${path}`)
-  const reading = await readYaml(found.text)
+  // Aliases make much of little. What comes of it is kept with the job, and read each time that a step has ended.
+  const reading = await readYaml(found.text, { expansion: limits.bodyBytes, owner: ownerOfBuiltin(context), signal: context.signal })
   if (!reading.ok) throw new BuiltinFailure(`workflow file ${found.path}${at(reading.fault.line)}: ${reading.fault.message}`)
   const [double] = reading.duplicates
   if (double !== undefined) throw new BuiltinFailure(`workflow file ${found.path}${at(double.line)}: a key stands twice`)
