@@ -54,6 +54,20 @@ async function ask (type: string): Promise<string> {
   return id
 }
 
+t.test('a question whose patterns are too large to compile is none, and others with patterns are', async t => {
+  const properties = (pattern: (at: number) => string, count: number): object => (
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, { type: 'string', pattern: pattern(at) }]))
+  )
+  const asked = async (fields: object): Promise<InvokeBatchResponse['results'][number] | undefined> => (await call('any', { ask: { text: 'Which?', schema: { type: 'object', properties: fields } } })).results[0]
+  for (const large of [properties(at => `^(?:\\p{L}{30}){30}_${at}$`, 60), properties(at => `^(?:(?:a${at}_b?){30}){33}$`, 60)]) {
+    t.match(await asked(large), { ok: false, error: { code: 'QUESTION_INVALID', message: /patterns are too large with all that they repeat written out/ } })
+  }
+  const usual = { name: { type: 'string', pattern: '^\\p{L}{1,100}$' }, code: { type: 'string', pattern: '^(?:[A-Z]{2}|[0-9]{3})(?:-[A-Z0-9]{4}){1,20}$' } }
+  const result = await asked(usual)
+  t.match(result, { ok: false, error: { code: 'INPUT_REQUIRED' } })
+  await cancel(client, result?.job_id ?? '')
+})
+
 t.test('a tool asks something back: a batch is answered at once, and the tool runs again with the answer', async t => {
   const { results: [result], tool_messages: [message] } = await call('book')
   t.match(result, { ok: false, pending: true, error: { code: 'INPUT_REQUIRED', details: { question: { number: 1, text: 'Which seat?' } } } })

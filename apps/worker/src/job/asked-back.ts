@@ -17,6 +17,8 @@ export interface Asking {
   /** It may run again from its start. */
   mayAsk: boolean
   answered: number
+  /** Whose call it is. */
+  owner: string
   schemas: AnswerSchemas
 }
 
@@ -60,7 +62,7 @@ async function checked (asks: unknown, asking: Asking, called: string): Promise<
 }
 
 /** A text says why it can't be asked. */
-async function questionOf (sent: unknown, called: string, { schemas }: Asking, place: number): Promise<Question | string> {
+async function questionOf (sent: unknown, called: string, { schemas, owner }: Asking, place: number): Promise<Question | string> {
   const { kind = 'form', name = place === 0 ? 'answer' : `answer_${place + 1}`, ...given }: Record<string, unknown> = isRecord(sent) ? sent : {}
   if (!isQuestionKind(kind)) return `'${called}.kind' must be ${Object.keys(questionKinds).join(', ')}`
   const fixed = questionKinds[kind]
@@ -71,14 +73,14 @@ async function questionOf (sent: unknown, called: string, { schemas }: Asking, p
   if (!isRecord(schema)) return `'${called}.schema' must be the JSON Schema of the answer`
   if (fixed.answer !== undefined && schema !== fixed.answer) return `'${called}.schema' can't be chosen: answers to ${kind} are those of MCP`
   if (writeJson(schema).length > limits.question.schemaChars) return `'${called}.schema' has more than ${limits.question.schemaChars} characters`
-  const fault = fixed.answer === undefined ? await schemas.fault(schema) : undefined
+  const fault = fixed.answer === undefined ? await schemas.fault(schema, owner) : undefined
   if (fault !== undefined) return `'${called}.schema' can't be used: ${fault}`
   const question = { name, ...kind !== 'form' && { kind }, text, schema }
   if (fixed.params === undefined) return question
   const { params } = given
   if (!isRecord(params)) return `'${called}.params' must be those of ${fixed.method}`
   if (writeJson(params).length > limits.question.paramsChars) return `'${called}.params' have more than ${limits.question.paramsChars} characters`
-  const fit = await schemas.check(fixed.params, params)
+  const fit = await schemas.check(fixed.params, params, owner)
   if ('answer' in fit) return { ...question, params }
   const [first] = fit.issues
   return `'${called}.params' don't fit ${fixed.method}: ${first?.path ?? '/'} ${first?.message ?? ''}`

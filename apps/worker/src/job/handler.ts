@@ -5,7 +5,7 @@ import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@tooly
 import { admitCall, holdsAtMost, isIdempotent, makesJobs, toolOfCall, type AnswerSchemas, type Deployment, type Tool } from '@toolyard/manifests'
 import { isShortage, shortageOf } from '@toolyard/sandbox'
 import { approvedOnce, argumentsOf, notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
-import { mayRedisTakeItLater, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
+import { mayRedisTakeItLater, ownerOf, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
 import type { JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
 import type { Tracer } from '@toolyard/runtime/traces'
@@ -178,7 +178,8 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
     if (shortage !== undefined) return putOff(shortage, job.id, deps)
     const ended = await workspace?.settled(outcome, tool, job.id) ?? outcome
     const asked = await askedBack(ended, {
-      tool, mayAsk: idempotent || tool.asks === true, answered: job.answers?.length ?? 0, schemas: deps.answerSchemas
+      tool, mayAsk: idempotent || tool.asks === true, answered: job.answers?.length ?? 0, owner: ownerOf(job.data),
+      schemas: deps.answerSchemas
     })
     if (asked !== undefined) return asked
     return withSandbox(toResult(ended, mayRepeat, deps.mask), deps.sandbox.stateOf(tool))

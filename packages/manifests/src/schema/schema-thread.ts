@@ -9,20 +9,22 @@ import type { SchemaAnswer, SchemaTask } from './schema-threads.ts'
 let compiler = createSchemaCompiler()
 
 serveThread({
-  check: async ({ json }: SchemaTask) => await Promise.resolve({ answer: fresh().check(schemaOf(json)) }),
+  check: async (task: SchemaTask) => await Promise.resolve({ answer: compilerFor(task).check(schemaOf(task.json)) }),
   validate: async (task: SchemaTask) => await Promise.resolve({ answer: judged(task) })
 })
 
 /** Schemas that reloads have replaced are forgotten with all others. */
-function fresh (): SchemaCompiler {
+function compilerFor ({ once = false }: SchemaTask): SchemaCompiler {
+  if (once) return createSchemaCompiler({ ...compiler.memory, patterns: new Map(), validators: new Map() })
   if (compiler.memory.validators.size > manifestLimits.compiledSchemas) compiler = createSchemaCompiler()
   return compiler
 }
 
-function judged ({ json, args = '' }: SchemaTask): SchemaAnswer {
+function judged (task: SchemaTask): SchemaAnswer {
+  const { json, args = '' } = task
   // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It is that of arguments.
   const given = readJson(args) as Record<string, unknown>
-  const result = fresh().validator(schemaOf(json))(given)
+  const result = compilerFor(task).validator(schemaOf(json))(given)
   if (!result.ok) return { issues: result.issues }
   return result.arguments === given ? {} : { filled: writeJson(result.arguments) }
 }

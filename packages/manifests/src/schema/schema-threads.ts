@@ -12,6 +12,8 @@ export interface SchemaTask {
   json: string
   /** JSON of arguments: a text is handed over in a moment, and 30,000 objects in a tenth of a second. */
   args?: string
+  /** Nothing of the schema is remembered: there may be any number of them. */
+  once?: boolean
 }
 
 export interface SchemaAnswer {
@@ -49,10 +51,16 @@ export class SchemaThreads {
   readonly #usual = new Lane()
   /** For patterns that can backtrack: they wait for one another alone. */
   readonly #backtracking = new Lane()
+  readonly #once: boolean
 
-  async check (json: string): Promise<SchemaFault[]> {
+  /** @param once they are given schemas that nobody asks for again. */
+  constructor (once = false) {
+    this.#once = once
+  }
+
+  async check (json: string, owner = ''): Promise<SchemaFault[]> {
     const times = { ms: manifestLimits.schemaMs, wait: patienceMs.manifest }
-    return await this.#usual.ask<SchemaFault[]>('', { kind: 'check', task: { json } }, times) ?? [{ message: 'takes too long to check', fix: 'Make the schema smaller, and its patterns simpler.' }]
+    return await this.#usual.ask<SchemaFault[]>(owner, { kind: 'check', task: { json, once: this.#once } satisfies SchemaTask }, times) ?? [{ message: 'takes too long to check', fix: 'Make the schema smaller, and its patterns simpler.' }]
   }
 
   /** Validates arguments of an owner's call; undefined when that took too much. */
@@ -61,7 +69,7 @@ export class SchemaThreads {
   ): Promise<ArgumentsResult | undefined> {
     // Who asks may have taken this turn of the event loop already.
     await turn()
-    const work = { kind: 'validate', task: { json, args: writeJson(args) } }
+    const work = { kind: 'validate', task: { json, args: writeJson(args), once: this.#once } satisfies SchemaTask }
     const lane = backtracks ? this.#backtracking : this.#usual
     const ms = backtracks ? manifestLimits.backtrackMs : manifestLimits.schemaMs
     const answer = await lane.ask<SchemaAnswer>(owner, work, { ms, wait: patienceMs.call })

@@ -7,7 +7,7 @@ import type { JsonSchema } from '../tool/tool.ts'
 import type { SchemaFault } from './check.ts'
 import { createSchemaCompiler, type SchemaCompiler, type SchemaMemory } from './compiler.ts'
 import type { Issue } from './issues.ts'
-import { canBacktrack } from './pattern/pattern.ts'
+import { canBacktrack, writtenPlaces } from './pattern/pattern.ts'
 import { commonForm } from './form/common-form.ts'
 import { SchemaThreads } from './schema-threads.ts'
 import { lostNumbers, surveySchema } from './survey.ts'
@@ -20,7 +20,7 @@ import { tooComplex, type ArgumentsResult, type Validator } from './validator.ts
  */
 export interface Schemas {
   /** Faults in a schema of a tool's parameters; none when it can be used. */
-  check (schema: JsonSchema): Promise<SchemaFault[]>
+  check (schema: JsonSchema, owner?: string): Promise<SchemaFault[]>
   /** For a schema that `check` found nothing wrong with. */
   validators (schema: JsonSchema): Validators
   /** For that of the next load. */
@@ -58,7 +58,7 @@ export function createSchemas (known?: SchemasMemory): Schemas {
   const good = new Set<string>()
   return {
     memory: { ...compiler.memory, checks, good, threads },
-    check: async schema => {
+    check: async (schema, owner) => {
       const isRefused = isDeeperThan(manifestLimits.depth, schema) || surveySchema(schema).nodes > manifestLimits.schemaNodes
       if (isRefused) return compiler.check(schema)
       if (!isLarge(schema)) {
@@ -68,7 +68,7 @@ export function createSchemas (known?: SchemasMemory): Schemas {
         return faults
       }
       const json = writeThrough(schema)
-      const check = checks.get(json) ?? known?.checks.get(json) ?? threads.check(json)
+      const check = checks.get(json) ?? known?.checks.get(json) ?? threads.check(json, owner)
       checks.set(json, check)
       return [...lostValues(schema), ...await check]
     },
@@ -114,7 +114,7 @@ function isLarge (schema: JsonSchema): boolean {
 /** Checks questions of tools and the answers to them: their schemas are from tools, so nothing of them is remembered. */
 export interface AnswerSchemas {
   /** Undefined where the schema of a question can be used. */
-  fault (schema: JsonSchema): Promise<string | undefined>
+  fault (schema: JsonSchema, owner: string): Promise<string | undefined>
   /** The answer with its defaults, or what is wrong with it. */
   check (schema: JsonSchema, answer: Record<string, unknown>, owner?: string):
     Promise<{ answer: Record<string, unknown> } | { issues: Issue[] }>
@@ -122,11 +122,15 @@ export interface AnswerSchemas {
 
 export function createAnswerSchemas (): AnswerSchemas {
   const { memory } = createSchemas()
-  const fresh = (): Schemas => createSchemas({ ...memory, patterns: new Map(), validators: new Map(), checks: new Map() })
+  const threads = new SchemaThreads(true)
+  const fresh = (): Schemas => createSchemas({ ...memory, patterns: new Map(), validators: new Map(), checks: new Map(), threads })
   return {
-    async fault (schema) {
+    async fault (schema, owner) {
       if (schema['type'] !== 'object') return 'its type must be "object"'
-      return (await fresh().check(commonForm(schema)))[0]?.message
+      let places = 0
+      for (const pattern of surveySchema(schema).patterns) places += writtenPlaces(pattern)
+      if (places > manifestLimits.questionPlaces) return 'its patterns are too large with all that they repeat written out'
+      return (await fresh().check(commonForm(schema), owner))[0]?.message
     },
     async check (schema, answer, owner) {
       const checked = await fresh().validators(commonForm(schema)).check(answer, owner)

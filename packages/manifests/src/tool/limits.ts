@@ -46,6 +46,8 @@ export const manifestLimits = {
   patternChars: 1_000,
   /** Characters of texts multiplied by the places of the patterns that they are tested with, in one validation: some 3 s in the thread. */
   patternSteps: 200_000_000,
+  /** Places of all patterns in the schema of a question, which a tool writes at each call: to compile them takes some 50 ms. */
+  questionPlaces: 30_000,
   /** Problems that are named when arguments are refused. */
   issues: 10,
   /** UTF-16 units of a path or of a caller's text inside an issue. */

@@ -3,8 +3,11 @@ import { WorkspaceFailure, atPlace, openFile, readFully, type PathContext } from
 import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext } from '../kit/handler.ts'
 
 /** Reads YAML with bounded time and memory; given by the worker. */
-export type ReadYaml = (text: string, options: { expansion: number, owner: string, signal: AbortSignal }) => Promise<{ ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> } |
-  { ok: false, fault: { message: string, line?: number } }>
+export type ReadYaml = (text: string, options: { expansion: number, owner: string, signal: AbortSignal }) => Promise<Reading>
+
+type Reading =
+  | { ok: true, value: unknown, duplicates: ReadonlyArray<{ line: number }> }
+  | { ok: false, fault: { message: string, line?: number } }
 
 /** The directory of the workspace that workflow files may lie in. */
 const room = 'workflows'

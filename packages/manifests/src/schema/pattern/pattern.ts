@@ -106,6 +106,17 @@ function placesOf (node: PatternNode): number {
   return node.type === 'quantifier' ? places * Math.max(node.min, node.max ?? 1, 1) : places
 }
 
+/** A property of Unicode has hundreds of ranges, which are written out wherever it stands. */
+const placesOfProperty = 100
+
+/** The places of a pattern, as an engine writes them out; 0 for one that is plain, or that no parser reads. */
+export function writtenPlaces (written: string): number {
+  const source = withoutNeedlessEscapes(written)
+  const syntax = isPlainPattern(source) ? undefined : parsed(source)
+  if (syntax === undefined) return 0
+  return placesOf(syntax) * (unicodeProperty.test(source) ? placesOfProperty : 1)
+}
+
 function children (node: PatternNode): readonly PatternNode[] {
   switch (node.type) {
     case 'alternative':
