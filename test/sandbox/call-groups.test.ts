@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLauncher, type CallGroup } from '@toolyard/sandbox'
 import t, { type Test } from 'tap'
 import { isAlive } from '../executors/fixture.ts'
+import { waitFor } from '../support/condition.ts'
 import { nap, running } from './running.ts'
 
 const skip = process.platform === 'linux' ? false : 'only Linux has the helper process'
@@ -60,4 +61,25 @@ void t.test('a process whose limits can\'t be set is ended, and the worker is to
   const plan = { program: '/bin/sleep', args: [seconds], env: {}, cwd: '/' }
   await t.rejects(sleep({ plan, group: groupIn(base, 'call', 'none/limit') }), { code: 'cgroup ENOENT' })
   t.strictSame(running('/bin/sleep', seconds), [])
+})
+
+void t.test('a process that ends when the group of its share is gone is told to have ended, and no other ends with it', { skip }, async t => {
+  const { base, sleep } = groupedLauncher(t)
+  const shares = join(base, 'none')
+  mkdirSync(shares)
+  const first = await sleep()
+  await waitFor('a share is made', () => existsSync(join(shares, 'share-0')))
+  const [one, other] = [await sleep(), await sleep()]
+  // At once: the helper may be making another one.
+  renameSync(shares, join(base, 'gone'))
+  process.kill(one.pid, 'SIGKILL')
+  t.match(await one.exited, { signal: 'SIGKILL' })
+  for (const { pid } of [first, other]) {
+    t.ok(isAlive(pid))
+    process.kill(pid, 'SIGKILL')
+  }
+  for (const { exited, release } of [first, one, other]) {
+    await exited
+    release()
+  }
 })

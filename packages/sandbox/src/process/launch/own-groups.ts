@@ -109,7 +109,12 @@ export function createOwnGroups (): OwnGroups {
       share.calls++
       return () => {
         share.calls--
-        setRoom(share, share.calls)
+        try {
+          setRoom(share, share.calls)
+        } catch {
+          // It is gone: what else the helper has started must not end with it.
+          return
+        }
         if (share.calls === 0 && share !== here) free.push(share)
       }
     },
