@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { pbkdf2 } from 'node:crypto'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -6,6 +7,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { estimateUsed, familyOf, processorMs, watchProcessorTime, type Look } from '@toolyard/sandbox'
 import { python } from '../python/fixture.ts'
+import { waitFor } from '../support/condition.ts'
 
 const lookMs = 500
 type Files = NonNullable<Parameters<typeof t.testdir>[0]>
@@ -80,6 +82,18 @@ t.test('looks at many calls that have many processes take a small part of the ev
   await sleep(4 * lookMs)
   t.equal(looks, ends.length, 'each call is looked at once in 2 s')
   for (const end of ends) t.equal(end(), 0)
+})
+
+t.test('calls with few processes are looked at again and again, also where the threads of Node have much to do', async t => {
+  const child = spawn('sleep', ['600'])
+  let looks = 0
+  const ends = Array.from({ length: 8 }, () => watchProcessorTime(() => { looks += 1; return child.pid }))
+  let isBusy = true
+  const work = (): void => { if (isBusy) pbkdf2('a', 'b', 60_000, 64, 'sha512', work) }
+  for (let thread = 0; thread < 8; thread++) work()
+  t.teardown(() => { isBusy = false; child.kill('SIGKILL') })
+  await waitFor('each is looked at three times', () => looks >= 3 * ends.length, 60_000)
+  for (const end of ends) end()
 })
 
 t.test('a process counts with those that it started, also those that have ended', { skip: python.skip }, async t => {

@@ -1,6 +1,6 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, openSync, read, readdirSync, readFileSync, readSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
 
 /** One line of the kernel's process table. `started` is in clock ticks since boot: with the pid it names one process. */
 export interface ProcessEntry {
@@ -92,14 +92,14 @@ export function readStatFields (pid: number, proc = '/proc'): string[] {
   return statFields(readStat(`${proc}/${pid}/stat`, Buffer.allocUnsafe(statBytes)))
 }
 
-/** The same where there may be an `exec`: the event loop doesn't wait for it. It takes a thread of Node's, so one at a time. */
+/** The same where there may be an `exec`: a thread of Node's waits for it, so one is read at a time. To open it takes no time. */
 export async function readStatLater (pid: number, proc = '/proc'): Promise<string[]> {
-  const file = await open(`${proc}/${pid}/stat`)
+  const descriptor = openSync(`${proc}/${pid}/stat`, 'r')
   try {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(statBytes), 0, statBytes)
+    const { bytesRead, buffer } = await promisify(read)(descriptor, Buffer.allocUnsafe(statBytes), 0, statBytes, null)
     return statFields(buffer.toString('latin1', 0, bytesRead))
   } finally {
-    await file.close()
+    closeSync(descriptor)
   }
 }
 

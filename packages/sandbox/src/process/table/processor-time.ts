@@ -12,6 +12,8 @@ const nsPerMs = 1_000_000
  * times as long, for each call that is looked at. So all looks together take a fiftieth of the time at most.
  */
 const restTimes = 49
+/** What one process takes of the event loop beside the waits for a thread, in milliseconds. */
+const processMs = 0.1
 let watched = 0
 /** The last look that has begun. One is made after the other: each may have to wait for the kernel (see `readStatLater`). */
 let looking = Promise.resolve()
@@ -46,12 +48,14 @@ export function watchProcessorTime (find: () => number | undefined, before = 0):
     if (isOver) return
     const lookedAt = performance.now()
     const pid = find()
-    const usedMs = pid === undefined ? 0 : await usedBy(pid)
+    const pids = pid === undefined ? [] : familyOf(pid).pids
+    const tookMs = performance.now() - lookedAt + pids.length * processMs
+    const usedMs = await usedBy(pids)
     if (isOver) return
     // The use of processes whose parent didn't wait for them is no longer seen: the sum may fall.
     looks.push({ atMs: performance.now() - begun, usedMs: Math.max(usedMs, looks.at(-1)?.usedMs ?? 0) })
     if (looks.length > 2) looks.shift()
-    timer = setTimeout(waitAndLook, Math.max(lookMs, restTimes * watched * (performance.now() - lookedAt))).unref()
+    timer = setTimeout(waitAndLook, Math.max(lookMs, restTimes * watched * tookMs)).unref()
   }
 
   return () => {
@@ -85,9 +89,9 @@ export function processorMs (first: number, proc = '/proc'): number {
 }
 
 /** The same of processes that run. */
-async function usedBy (first: number): Promise<number> {
+async function usedBy (pids: readonly number[]): Promise<number> {
   let ms = 0
-  for (const pid of familyOf(first).pids) ms += await readStatLater(pid).then(fields => msOf(fields, pid, '/proc'), () => 0)
+  for (const pid of pids) ms += await readStatLater(pid).then(fields => msOf(fields, pid, '/proc'), () => 0)
   return ms
 }
 
