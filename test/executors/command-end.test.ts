@@ -56,7 +56,7 @@ t.test('fault 1 B5 after a timeout no process is alive: not a grandchild, not on
 
 t.test('fault 1 a tool that forks without end is dead after its timeout', onLinux(), async t => {
   const fixture = await createCommandFixture(t)
-  const program = fixture.shell('spawner', `read -r _; ${self} >> pids; [ "$(wc -l < pids)" -gt 300 ] && exec sleep 60; setsid "$0" & setsid "$0" & exec sleep 60`)
+  const program = fixture.shell('spawner', `exec 2> /dev/null; read -r _; ${self} >> pids; [ "$(wc -l < pids)" -gt 300 ] && exec sleep 60; setsid "$0" & setsid "$0" & exec sleep 60`)
   t.same(await fixture.run({ program, timeoutMs: 3_000 }), timedOut(3))
   const spawned = areAlive(fixture, 'pids')
   t.ok(spawned.length > 1)

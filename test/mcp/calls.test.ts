@@ -7,9 +7,6 @@ import { connect, eras, textAt } from './clients.ts'
 const { API_KEYS_JSON } = makeKeys({
   read: {}, limited: { queue_allowlist: ['allowed'], permissions: ['read_repo', 'write_files'], sse: false }
 })
-const choice = {
-  type: 'object', properties: { 'filter[status]': { type: 'string' } }, anyOf: [{ required: ['filter[status]'] }, { properties: { b: { $ref: '#/$defs/b' } } }], $defs: { b: { type: 'integer' } }
-}
 const script = (body: string): string => `#!/bin/sh\n${body}\n`
 const { client: http, api, startApi } = await createService(t, {
   files: {
@@ -24,7 +21,6 @@ const { client: http, api, startApi } = await createService(t, {
     { name: 'steps', schema: { type: 'object' }, command: ['./tools/bin/steps'], idempotent: true, permissions: [] },
     { name: 'blocks', schema: { type: 'object' }, command: ['./tools/bin/blocks'] },
     { name: 'bare', schema: { type: 'object' }, command: ['./tools/bin/echo'] },
-    { name: 'choice', schema: choice, command: ['./tools/bin/echo'] },
     { name: 'free', schema: { type: 'object', properties: { a: true, b: false, 1: { type: 'string' } } }, command: ['./tools/bin/echo'] },
     { name: 'online', schema: { type: 'object' }, command: ['./tools/bin/echo'], permissions: ['network'] }
   ],
@@ -56,16 +52,6 @@ for (const era of eras) {
       t.same(hints('online'), { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true })
       t.notOk(hints('off'), 'a tool that is off is not listed')
       t.same(tools.find(({ name }) => name === 'free')?.inputSchema.properties, { a: {}, b: { not: {} }, 1: { type: 'string' } }, 'the SDK refuses a list for a property that is no object')
-    })
-
-    t.test('reads schemas that each provider takes, and calls by the names in them', async t => {
-      const { tools } = await client.listTools()
-      t.strictSame(tools.find(({ name }) => name === 'choice')?.inputSchema, {
-        type: 'object', properties: { filter_status: { type: 'string' }, b: { $ref: '#/$defs/b' } }, $defs: { b: { type: 'integer' } }
-      })
-      const call = async (args: Record<string, unknown>): Promise<string> => textAt(await client.callTool({ name: 'choice', arguments: args }))
-      t.equal(await call({ filter_status: 'x' }), '{"filter[status]":"x"}')
-      t.match(await call({ b: 'no' }), /INVALID_ARGUMENTS/, 'what was left out of the schema holds')
     })
 
     t.test('reads properties in each schema: a tool without is refused by OpenAI, and other clients ask for an argument of theirs', async t => {

@@ -1,5 +1,5 @@
 import type { Permission, PermissionPolicy } from '@toolyard/contract'
-import { heldPermissions, makesJobs, outputSchemaOf, providerSchema, toolOfCall, wellFormed, withObjectProperties, type JsonSchema, type Tool } from '@toolyard/manifests'
+import { heldPermissions, makesJobs, outputSchemaOf, toolOfCall, wellFormed, withObjectProperties, type JsonSchema, type Tool } from '@toolyard/manifests'
 import type { JobTypeDefaults, JobTypes } from '../../catalog/job-types.ts'
 import type { KeyBounds, Publication, ToolCatalog } from '../../catalog/tool-catalog.ts'
 import { pageOf } from '../../catalog/page.ts'
@@ -86,7 +86,7 @@ function listed (tool: Tool, { permissions, jobTypes }: JobTypeDefaults): Listed
     name: tool.name,
     ...(tool.run.kind === 'mcp' && tool.run.title !== undefined ? { title: tool.run.title } : {}),
     description: tool.description,
-    inputSchema: argumentsSchema(tool.parameters),
+    inputSchema: objectSchema(tool.parameters),
     ...(outputSchema === undefined ? {} : { outputSchema: objectSchema(outputSchema) }),
     annotations: hintsOf(tool, permissions, idempotent)
   })
@@ -104,16 +104,8 @@ function hintsOf (tool: Tool, policy: PermissionPolicy, idempotent: boolean): To
 }
 
 /**
- * Clients hand it to their model's provider as it is. What the strictest one takes, which is Anthropic, all take: it refuses each
- * request of a client for one schema with choices at its top, or with a property such as `filter[status]`.
- */
-function argumentsSchema (schema: JsonSchema): ListedTool['inputSchema'] {
-  return objectSchema(providerSchema(schema, 'anthropic').schema)
-}
-
-/**
- * MCP wants the type said. Its clients want objects as properties, and the field itself: without it OpenAI refuses a request, and n8n
- * asks for an argument that isn't there.
+ * MCP wants the type said; arguments are an object in any case. Its clients want objects as properties, and the field itself:
+ * without it OpenAI refuses a request, and n8n asks for an argument that isn't there.
  */
 function objectSchema (schema: JsonSchema): ListedTool['inputSchema'] {
   return { ...withObjectProperties(schema), type: 'object', ...schema['properties'] === undefined && { properties: {} } }
