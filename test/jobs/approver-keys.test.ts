@@ -1,6 +1,8 @@
 import type { ApprovalDetail, ChangeList } from '@toolyard/contract'
 import t from 'tap'
-import { injectService } from '../support/injected.ts'
+import { createClient, type Client } from '../support/client.ts'
+import { inject, injectService, openTestApi } from '../support/injected.ts'
+import { makeKeys } from '../support/service.ts'
 import { cancel, reach } from './submission.ts'
 
 /* Keys that are revoked, and made again under the same name, while a call waits for those who approve it. */
@@ -102,4 +104,25 @@ t.test('a key whose name a rule has may decide, also when it was made anew: a ru
   t.equal((await approve(id, boss)).status, 401)
   t.equal((await approve(id, anew)).status, 200)
   await reach(client, id, 'succeeded')
+})
+
+t.test('what a key of the settings has approved no longer counts when it may not decide about the call any more', async t => {
+  const settings = (name: string, ann: object): ReturnType<typeof makeKeys<'agent' | 'ann' | 'bea'>> => makeKeys({
+    agent: { name: `${name}-agent`, tenant: 'one' }, ann: { name: `${name}-ann`, role: 'approver', ...ann }, bea: { name: `${name}-bea`, role: 'approver' }
+  })
+  const clientOf = async ({ API_KEYS_JSON, keys }: ReturnType<typeof settings>): Promise<Client> => (
+    createClient(inject(await openTestApi(t, { ...service.env, API_KEYS_JSON, ...limits })), keys.admin)
+  )
+  const limits = { LOG_LEVEL: 'silent' }
+  const lowered = { role: { role: 'read' }, tenant: { tenant: 'two' }, queues: { queue_allowlist: ['other'] }, permissions: { permissions: [] } }
+  for (const [name, change] of Object.entries({ ...lowered, nothing: {} })) {
+    const { keys, ...before } = settings(name, {})
+    const first = await clientOf({ keys, ...before })
+    const id = (await first.call('twice', {}, {}, keys.agent)).job_id ?? ''
+    t.match(await first.decide(await first.held(id), 'approve', { key: keys.ann }), { status: 200, body: { approval: { status: 'held' } } }, name)
+    const then = await clientOf(settings(name, change))
+    const state = name === 'nothing' ? 'approved' : 'held'
+    t.match(await then.decide(await then.held(id), 'approve', { key: keys.bea }), { status: 200, body: { approval: { approval: { state } } } }, name)
+    if (state === 'held') await cancel(client, id)
+  }
 })

@@ -47,7 +47,8 @@ export async function openTestApi (t: Cleanup, env: NodeJS.ProcessEnv): Promise<
   return api.app
 }
 
-function inject (app: App): Send {
+/** Hands requests to an API within the test's own process. */
+export function inject (app: App): Send {
   return async (url, { method = 'GET', headers, body }) => {
     const answer = await app.inject({ method: method as 'GET', url, headers, ...(body === undefined ? {} : { payload: body }) })
     const flat = Object.entries(answer.headers)

@@ -1,7 +1,6 @@
 import { keyId, keyPart, type FoundKey, type StoredKeys } from '@toolyard/store'
 import type { ApiKey } from '@toolyard/runtime'
 import { createHash } from 'node:crypto'
-import type { DecidingKey } from '@toolyard/queue'
 import type { Principal } from './principal.ts'
 
 /**
@@ -61,12 +60,6 @@ export class KeyRing {
   /** Tells keys of one name apart: see `keyId`; undefined for a key of the settings, and for who has none. */
   idOf ({ name, proof }: Principal): string | undefined {
     return this.#byName.has(name) || proof === '' ? undefined : keyId(proof)
-  }
-
-  /** Whether a key that has decided about a call is good still, and not another one of its name. @throws RedisUnavailableError */
-  async isThere ({ key, keyId }: DecidingKey): Promise<boolean> {
-    const now = await this.named(key)
-    return now !== undefined && this.idOf(now) === keyId
   }
 
   /** Whose the key of a name is now; undefined where there is no such key any more. @throws RedisUnavailableError */

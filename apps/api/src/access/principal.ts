@@ -1,4 +1,4 @@
-import { HttpError } from '@toolyard/contract'
+import { HttpError, roles, type Role } from '@toolyard/contract'
 import { ownerOf, type JobScope } from '@toolyard/store'
 import type { ApiKey } from '@toolyard/runtime'
 import { unauthorizedText } from './request-key.ts'
@@ -19,6 +19,11 @@ export const nobody: Principal = { name: 'auth-disabled', role: 'admin', tenant:
 export function principalOf (request: { principal: Principal | null }): Principal {
   if (request.principal === null) throw new HttpError('UNAUTHORIZED', unauthorizedText(undefined))
   return request.principal
+}
+
+/** Each role may do what those before it may. */
+export function hasRole ({ role }: Pick<Principal, 'role'>, needed: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(needed)
 }
 
 /** Refuses a key that may not open event streams. */

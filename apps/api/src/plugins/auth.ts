@@ -1,10 +1,10 @@
-import { consoleHeader, consoleHeaderFor, HttpError, roles, type Role } from '@toolyard/contract'
+import { consoleHeader, consoleHeaderFor, HttpError, type Role } from '@toolyard/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { TokenRefusedError, type AccessTokens } from '../access/access-tokens.ts'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { Login, Logins } from '../access/logins.ts'
-import { nobody, type Principal } from '../access/principal.ts'
+import { hasRole, nobody, type Principal } from '../access/principal.ts'
 import { refuseForeignOrigin, refuseForeignSite } from './foreign-site.ts'
 import { keyOf, unauthorizedText } from '../access/request-key.ts'
 import type { StreamTicketIssuer } from '../access/stream-ticket-issuer.ts'
@@ -74,8 +74,7 @@ export const auth = fp<AuthOptions>(async (app: FastifyInstance, options) => {
     }
     request.principal = principal
     const needed = role ?? (reading.has(request.method) ? 'read' : 'admin')
-    // Each role may do what those before it may.
-    if (roles.indexOf(principal.role) < roles.indexOf(needed)) throw new HttpError('FORBIDDEN', `This operation requires an ${needed} API key.`)
+    if (!hasRole(principal, needed)) throw new HttpError('FORBIDDEN', `This operation requires an ${needed} API key.`)
   }
 }, { name: 'auth' })
 

@@ -1,13 +1,13 @@
 import { ApprovalList, ApprovalResponse, around, checkDecision, DecisionRequest, ErrorBody, HttpError, isRecord, parseJobListQuery, writeJson, type ApprovalDetail, type ApprovalItem } from '@toolyard/contract'
 import { Type } from '@toolyard/contract/type'
-import { listJson, type Approvals, type DecisionResult, type HeldCall, type JobReader, type ListedCall } from '@toolyard/queue'
+import { listJson, type Approvals, type DecidingKey, type DecisionResult, type HeldCall, type JobReader, type ListedCall } from '@toolyard/queue'
 import { keyRefusal, toolOfCall } from '@toolyard/manifests'
 import { jobIdPattern } from '@toolyard/store'
 import type { KeyRing } from '../access/key-ring.ts'
 import type { JobTypes } from '../catalog/job-types.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import { accessOf } from '../invocation/new-job.ts'
-import { principalOf, scopeOf, type Principal } from '../access/principal.ts'
+import { hasRole, principalOf, scopeOf, type Principal } from '../access/principal.ts'
 import { bodyChecked } from '../plugins/body/body-check.ts'
 import type { App } from '../plugins/typed-app.ts'
 import { sendJson } from './jobs/found-job.ts'
@@ -51,13 +51,12 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
     const { decision, digest, reason } = request.body
     const given = reason?.trim()
     const call = await found(request.params.id, principal)
-    const { hold, queue, id, keyName } = call
-    if (principal.name === keyName && !hold.self) throw new HttpError('FORBIDDEN', 'The key that submitted a call may not decide about it.')
-    if (hold.by !== undefined && !hold.by.includes(principal.name)) throw new HttpError('FORBIDDEN', `Only these keys may decide about this call: ${hold.by.join(', ')}`)
-    requireTool(call, principal)
+    const { queue, id } = call
+    const forbidden = forbids(call, principal)
+    if (forbidden !== undefined) throw new HttpError('FORBIDDEN', forbidden)
     if (decision === 'approve') await requireSameKey(call)
     const said = { key: principal.name, keyId: keys.idOf(principal), decision, reason: given === '' ? undefined : given, digest }
-    const { result, record } = await approvals.decide(call, said, async key => await keys.isThere(key))
+    const { result, record } = await approvals.decide(call, said, async key => await countsStill(call, key))
     if (result === 'missing') throw new HttpError('NOT_FOUND', 'Approval not found')
     const refusal = refusals[result]
     if (refusal !== undefined) throw new HttpError('CONFLICT', refusal, { state: record?.state, digest: record?.digest })
@@ -72,12 +71,22 @@ export async function approvalRoutes (app: App, { approvals, jobs, lists, keys, 
     return call
   }
 
-  /** Who may not use a tool may not let it run either. */
-  function requireTool ({ tool: name, arguments: args }: HeldCall, principal: Principal): void {
+  /** Why a key may not decide about a call that it sees; undefined where it may. */
+  function forbids ({ hold, keyName, tool: name, arguments: args }: HeldCall, principal: Principal): string | undefined {
+    if (principal.name === keyName && !hold.self) return 'The key that submitted a call may not decide about it.'
+    if (hold.by !== undefined && !hold.by.includes(principal.name)) return `Only these keys may decide about this call: ${hold.by.join(', ')}`
+    // Who may not use a tool may not let it run either.
     const tool = catalog.registry.get(name)?.tool
     const called = tool === undefined ? undefined : toolOfCall(tool, isRecord(args) ? args : {})
     const refusal = called === undefined ? undefined : keyRefusal(called, accessOf(principal), jobTypes.deployment)
-    if (refusal?.code === 'FORBIDDEN') throw new HttpError('FORBIDDEN', `${refusal.message}: so it may not decide about its calls`)
+    return refusal?.code === 'FORBIDDEN' ? `${refusal.message}: so it may not decide about its calls` : undefined
+  }
+
+  /** What a key has decided counts while it is there, and may decide: the settings may have made less of it. */
+  async function countsStill (call: HeldCall, { key, keyId }: DecidingKey): Promise<boolean> {
+    const now = await keys.named(key)
+    if (now === undefined || keys.idOf(now) !== keyId || !hasRole(now, 'approver') || forbids(call, now) !== undefined) return false
+    return await jobs.queueOf(call.id, scopeOf(now)) !== undefined
   }
 
   /** A call is that of its key, and may do what that may; another key of the same name has not submitted it. */

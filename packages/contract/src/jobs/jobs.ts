@@ -18,7 +18,7 @@ const Decision = Type.Object({
   decision: Type.Enum(['approve', 'deny']),
   reason: Type.Union([Type.String(), Type.Null()]),
   at: Type.String(),
-  revoked: Type.Optional(Type.Literal(true, { description: 'Its key was revoked before the call was approved: it doesn\'t count.' }))
+  revoked: Type.Optional(Type.Literal(true, { description: 'Its key was revoked, or may not decide any more, before the call was approved: it doesn\'t count.' }))
 })
 
 export const ApprovalView = Type.Object({

@@ -30,15 +30,15 @@ export class Approvals {
   /**
    * Notes a decision, once, and lets the job go on, or ends it; should this process die in between, a worker does what is left.
    *
-   * @param isThere whether a key that has decided is good still: what one said counts while it is
+   * @param countsStill whether what a key has decided counts: it is good, and may decide, still
    */
   async decide (
-    job: DecidedJob, decision: Decision, isThere: (key: DecidingKey) => Promise<boolean>
+    job: DecidedJob, decision: Decision, countsStill: (key: DecidingKey) => Promise<boolean>
   ): Promise<{ result: DecisionResult, record: ApprovalRecord | undefined }> {
     const { redis, replicas, queues, canceller } = this.#parts
     const earlier = decodeApproval(await whileAvailable(redis.hget(jobKey(job.queue, job.id), approvalField)))
     const revoked: DecidingKey[] = []
-    for (const key of earlier?.decisions ?? []) if (!await isThere(key)) revoked.push(key)
+    for (const key of earlier?.decisions ?? []) if (!await countsStill(key)) revoked.push(key)
     const { state, digest } = earlier ?? { state: 'held', digest: job.hold.digest }
     // Words that change nothing are told to nobody, however many there are.
     const mayCount = state === 'held' && digest === decision.digest

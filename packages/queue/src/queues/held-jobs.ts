@@ -147,7 +147,7 @@ export type DecisionResult = 'approved' | 'denied' | 'held' | 'done' | 'decided'
 /**
  * Notes a decision about a held job, once, and for good: replicas know it before anybody is told.
  *
- * @param revoked keys that have decided before and are not there any more: what they said doesn't count
+ * @param revoked keys that have decided before and are not there any more, or may not decide any more: what they said doesn't count
  * @throws RedisUnavailableError, after which it may be noted
  */
 export async function decide (

@@ -56,7 +56,7 @@ interface MadeDecision extends DecidingKey {
   decision: 'approve' | 'deny'
   reason?: string
   at: number
-  /** Its key was revoked before the call was approved: it doesn't count. */
+  /** Its key was revoked, or might not decide any more, before the call was approved: it doesn't count. */
   revoked?: true
 }
 
