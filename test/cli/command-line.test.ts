@@ -24,6 +24,21 @@ await t.test('a missing or unknown command ends with status 2 and the list', asy
   }
 })
 
+await t.test('help of a command below another one is its own, and help of a word that is no command names it', async t => {
+  t.match(await run('help', 'jobs', 'list'), { status: 0, stdout: /^Usage: toolyard jobs list / })
+  t.match(await run('help', 'call', 'add'), { status: 0, stdout: /^Usage: toolyard call / })
+  t.match(await run('help', 'strat'), { status: 2, stdout: '', stderr: "unknown command 'strat'\n(Did you mean start?)" })
+  t.match(await run('help', 'jobs', 'lst'), { status: 2, stdout: '', stderr: "toolyard: jobs: unknown command 'lst'\n(Did you mean list?)" })
+})
+
+await t.test('a key of each role is made for the settings, and the help names all roles', async t => {
+  for (const role of ['read', 'approver', 'admin']) {
+    t.match(JSON.parse((await run('keys', 'new', '--role', role)).stdout), { role })
+    for (const command of ['new', 'add']) t.match((await run('keys', command, '--help')).stdout, role)
+  }
+  t.match(await run('keys', 'new', '--role', 'boss'), { status: 2, stderr: "--role must be one of read, approver, admin, not 'boss'" })
+})
+
 await t.test('an option or an argument that a command does not know ends with status 2', async t => {
   for (const [path, ...rest] of [['start', '--port', '80'], ['worker', 'two'], ['jobs show'], ['files archive']]) {
     const { status, stderr } = await run(...(path ?? '').split(' '), ...rest)

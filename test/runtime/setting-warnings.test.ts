@@ -13,6 +13,8 @@ t.test('a variable that is nearly the name of a setting is a warning that names 
     WORKERS_CONCURRENCY: 'WORKER_CONCURRENCY',
     TRUSTED_PROXY: 'TRUST_PROXY',
     tool_manifests: 'TOOL_MANIFESTS',
+    port: 'PORT',
+    api_key_file: 'API_KEY_FILE',
     REDIS_USER_NAME: 'REDIS_USERNAME',
     METRIC_PORT: 'METRICS_PORT',
     API_KEYS: 'API_KEY',

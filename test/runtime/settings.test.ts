@@ -124,6 +124,16 @@ t.test('sessions don\'t lie in the workspace, where calls without one would reac
   t.end()
 })
 
+t.test('a file in the place of a directory, or above it, is named with its setting', t => {
+  const dir = t.testdir({ file: '', directory: {} })
+  const at = (path: string): string => join(dir, path)
+  for (const name of ['WORKSPACE_DIR', 'SESSIONS_DIR', 'AUDIT_DIR']) {
+    for (const path of ['file', 'file/below/it']) t.strictSame(problems({ [name]: at(path) }), [`${name} must be a directory, or one that can be made: ${at('file')} is a file`])
+    for (const path of ['directory', 'directory/below/it', 'not/there']) t.strictSame(problems({ [name]: at(path) }), [])
+  }
+  t.end()
+})
+
 t.test('manifests, their programs, rules and templates are declarations; nothing around the workspace or the sessions is', t => {
   const settings = { TOOL_MANIFESTS: '/p/tools.json,/p,/p/skills,/q/python.yaml', POLICY_FILE: '/p/rules.json', SESSION_TEMPLATES_DIR: '/p/templates', WORKSPACE_DIR: '/p/tools/work' }
   const found = declarationsOf(readSettings(settings), {})

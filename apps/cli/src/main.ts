@@ -34,12 +34,26 @@ export async function main (args: string[]): Promise<number> {
     [...commands, complete], async (command, path, given) => { status = await run(command, path, given) }, found => { misuse = found }
   )
   try {
-    await program.parseAsync(args, { from: 'user' })
+    await program.parseAsync(args[0] === 'help' ? helpLine(args.slice(1)) : args, { from: 'user' })
     return status
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
     return misuse === undefined ? exitStatus.done : misused(misuse)
   }
+}
+
+/** `help jobs list` asks what `jobs list --help` does. A word that is no command stays, so that it is named. */
+function helpLine (words: readonly string[]): string[] {
+  const path: string[] = []
+  let below: readonly Command[] = commands
+  for (const word of words) {
+    if (below.length === 0) break
+    path.push(word)
+    const found = below.find(({ name }) => name === word)
+    if (found === undefined) return path
+    below = found.commands ?? []
+  }
+  return [...path, '--help']
 }
 
 async function run (command: Command, path: string, given: CommandLine): Promise<number> {

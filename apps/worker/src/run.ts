@@ -1,8 +1,9 @@
 import { connectRedis, isConnected, RedisGuard, reportRedis, RedisUnavailableError, type Redis } from '@toolyard/store'
 import {
   answerParent, createLogger, loadEnvFile, noManifests, openLogOutput, readReadiness, readSettings, redisTargetOf, serveStatus,
-  settingWarnings, stopOnSignal, tellParent, type ReadinessCheck
+  SettingsError, settingWarnings, stopOnSignal, tellParent, type ReadinessCheck
 } from '@toolyard/runtime'
+import { asError } from '@toolyard/contract/terms'
 import { mkdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openWorkerMetrics } from './metrics.ts'
@@ -32,7 +33,9 @@ export async function runWorker (): Promise<void> {
   })
   const subscriber = connectRedis(target, 'subscriber', error => { logger.warn({ err: error }, 'Redis: connection for events') })
   const guard = new RedisGuard(redis, { allowUnsafe: settings.ALLOW_UNSAFE_REDIS, onReport: report => { reportRedis(report, logger) } })
-  await mkdir(settings.WORKSPACE_DIR, { recursive: true })
+  await mkdir(settings.WORKSPACE_DIR, { recursive: true }).catch((error: unknown) => {
+    throw new SettingsError([`WORKSPACE_DIR can't be made (${asError(error).message}): make the directory, or set another one`])
+  })
   const temporary = useTemporaryDirectory()
 
   const metrics = await openWorkerMetrics(settings, redis, process.env)

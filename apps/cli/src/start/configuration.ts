@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, dirname } from 'node:path'
-import { loadEnvFile, readSettings, type Settings, bundledSamples } from '@toolyard/runtime'
+import { readSettings, type Settings, bundledSamples } from '@toolyard/runtime'
 import { makeApiKey } from './api-key.ts'
 import { cp, mkdir, rename, rm, stat } from 'node:fs/promises'
 
@@ -16,18 +16,16 @@ export interface Configuration {
 const manifestName = 'tools.json'
 
 /**
- * Reads `.env` and the settings, makes an API key when none is configured and authentication isn't off, takes the
+ * Reads the settings, makes an API key when none is configured and authentication isn't off, takes the
  * `tools.json` of the directory when no manifest is named, and fills the workspace when there is none. `env` is completed
  * with all of it.
  *
  * @throws SettingsError
  */
 export async function configure (directory: string, env: NodeJS.ProcessEnv): Promise<Configuration> {
-  const envFile = join(directory, '.env')
-  loadEnvFile(envFile)
   const { API_KEY: key, API_KEYS_JSON: keys, API_AUTH_DISABLED: open, TOOL_MANIFESTS: manifests } = readSettings(env)
   const newKey = key === undefined && keys === undefined && !open
-  if (newKey) env['API_KEY'] = makeApiKey(envFile)
+  if (newKey) env['API_KEY'] = makeApiKey(join(directory, '.env'))
   const foundManifest = manifests === undefined && existsSync(join(directory, manifestName)) ? manifestName : undefined
   if (foundManifest !== undefined) env['TOOL_MANIFESTS'] = foundManifest
   const settings = readSettings(env)

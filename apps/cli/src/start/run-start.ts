@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { findRedisTarget, listenFailure, onAbort, settingWarnings, sharedAbort, type ListenPlace, type Settings } from '@toolyard/runtime'
+import { findRedisTarget, listenFailure, loadEnvFile, onAbort, settingWarnings, sharedAbort, type ListenPlace, type Settings } from '@toolyard/runtime'
 import { ensureBubblewrap } from '@toolyard/runtime/install'
 import { claim } from './claim.ts'
 import { configure } from './configuration.ts'
@@ -54,8 +54,11 @@ async function serve (options: StartOptions, signals: StopSignals, steps: StopSt
   const end = sharedAbort()
   const ending = end.signal
   onAbort(signals.stop, () => { end.abort() })
+  const envFile = join(directory, '.env')
+  loadEnvFile(envFile)
+  // Before the settings are read: a line that sets nothing may be why they are refused.
+  for (const warning of settingWarnings(env, envFile)) complain(`warning: ${warning}`)
   const { settings, newKey, foundManifest } = await configure(directory, env)
-  for (const warning of settingWarnings(env, join(directory, '.env'))) complain(`warning: ${warning}`)
   try {
     await checkPorts(settings)
     if (settings.SANDBOX !== 'off') await ensureBubblewrap({ env, say: print })

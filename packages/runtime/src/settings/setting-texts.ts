@@ -33,7 +33,7 @@ export const settingTexts: Readonly<Record<string, Readonly<Record<string, strin
   },
   'Keys and tokens': {
     API_KEY: 'one admin key; `npm start` makes one and stores it in `.env`',
-    API_KEYS_JSON: 'several keys, instead of `API_KEY`: `[{"name", "key", "role": "admin" or "read", "tenant"?, "queue_allowlist"?, "permissions"?, "namespaces"?, "hosts"?, "sse"?}]`',
+    API_KEYS_JSON: 'several keys, instead of `API_KEY`: `[{"name", "key", "role": "admin", "approver" or "read", "tenant"?, "queue_allowlist"?, "permissions"?, "namespaces"?, "hosts"?, "sse"?}]`',
     API_AUTH_DISABLED: '`1`: no keys at all; only without any key, and on loopback',
     MCP_AUTH_ISSUER: 'OAuth issuer whose access tokens `/mcp` takes beside the keys ([mcp.md](mcp.md#access-tokens))',
     MCP_AUTH_RESOURCE: 'URL of `/mcp` as clients know it, which also tells MCP clients where the console is. Unset: the one that the API listens on, on loopback alone',

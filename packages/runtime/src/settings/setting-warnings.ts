@@ -87,6 +87,7 @@ function suggestion (name: string, near: string | undefined): string | undefined
 const units = ['_SEC', '_MS', '_BYTES', '_MB', '_COUNT']
 
 function nearest (word: string): string | undefined {
+  if (isSettingName(word.toUpperCase())) return word.toUpperCase()
   const withUnit = units.map(unit => word + unit).find(name => Object.hasOwn(variables, name))
   if (withUnit !== undefined) return withUnit
   const near = Object.keys(variables).flatMap(name => [name, `${name}_FILE`]).map(name => ({ name, away: apart(word, name) }))

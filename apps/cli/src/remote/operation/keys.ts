@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { pathSegment } from '@toolyard/client'
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, roles } from '@toolyard/contract/terms'
 import { askBriefly, strangeAnswer } from '../ask-service.ts'
 import { asking } from '../target.ts'
 import { misuse } from '../../terminal/exit-status.ts'
@@ -18,6 +18,8 @@ interface KeyView {
   last_used_at: string | null
 }
 
+const roleMeaning = 'admin; approver, which looks and decides about held calls; or read, which only looks (default: admin)'
+
 const add: Command = {
   name: 'add',
   summary: 'Make an API key in the running service and print it, once',
@@ -25,7 +27,7 @@ const add: Command = {
 only what tells it again. It needs an admin key without a tenant.`,
   arguments: ['<name>'],
   options: [
-    ['--role <role>', 'admin, or read, which may look but not run (default: admin)'],
+    ['--role <role>', roleMeaning],
     ['--tenant <tenant>', 'who it belongs to; without one it sees everything'],
     ['--queues <names>', 'the only queues that it may use, with commas between'],
     ['--permissions <names>', 'the only permissions that its tools may hold: read_repo, write_files, network'],
@@ -87,9 +89,9 @@ const makeNew: Command = {
   summary: 'Make an API key for the settings and print it, once',
   help: `Makes an API key of 32 random bytes and prints it as an entry of API_KEYS_JSON. It is stored nowhere: put it into the
 settings of the service and into those of its caller.`,
-  options: [['--name <name>', 'what logs and jobs call it (default: key-1)'], ['--role <role>', 'admin, or read, which may look but not run (default: admin)'], jsonOption],
+  options: [['--name <name>', 'what logs and jobs call it (default: key-1)'], ['--role <role>', roleMeaning], jsonOption],
   run: async ({ options: { name = 'key-1', role = 'admin', json } }) => {
-    if (role !== 'admin' && role !== 'read') throw misuse(`--role must be admin or read, not '${String(role)}'`)
+    if (!(roles as readonly unknown[]).includes(role)) throw misuse(`--role must be one of ${roles.join(', ')}, not '${String(role)}'`)
     if (String(name).trim() === '') throw misuse('--name must not be empty')
     const entry = { name, key: randomBytes(keyBytes).toString('base64url'), role }
     print(json === true ? JSON.stringify({ ok: true, key: entry }) : JSON.stringify(entry))
