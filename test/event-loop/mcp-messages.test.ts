@@ -7,6 +7,7 @@ const env = turnEnvironment()
 const service = await createService(t, {
   files: { 'tools/bin/none': '#!/bin/sh\necho\n' },
   tools: [
+    { name: 'back', command: ['/bin/cat'], schema: { type: 'object' } },
     { name: 'anything', description: 'A tool.', command: ['./tools/bin/none'], schema: { type: 'object' } },
     { name: 'prompt', command: ['./tools/bin/none'], publishAs: 'prompt', schema: { type: 'object' } },
     { name: 'note', command: ['./tools/bin/none'], publishAs: { uri: 'note:{a}/{b}' }, schema: { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } } } }
@@ -53,3 +54,14 @@ for (const era of ['2025-11-25', '2026-07-28'] as const) {
     }
   })
 }
+
+t.test('promise 10: no number of an output holds up the API, however many zeros it has: it is looked at whether programs round it', async t => {
+  const headers = { 'x-api-key': testKeys.admin, 'content-type': 'application/json', accept: 'application/json', 'mcp-protocol-version': '2025-11-25' }
+  const number = `0.1${'0'.repeat(100_000)}1`
+  const ask = async (path: string, body: string): Promise<void> => {
+    const answer = await (await fetch(`${service.api.address}${path}`, { method: 'POST', headers, body })).text()
+    t.ok(answer.includes(number), 'all of its digits are there')
+  }
+  await leavesLoopsFree(t, 'by MCP', () => ask('/mcp', `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"back","arguments":{"a":${number}}}}`))
+  await leavesLoopsFree(t, 'for Gemini', () => ask('/v1/agent-tools/invoke-batch', `{"functionCalls":[{"name":"back","args":{"a":${number}}}],"max_output_chars":200000}`))
+})

@@ -23,9 +23,9 @@ function isLarge (number: string): boolean {
 
 /**
  * A double holds any 15 digits. Programs write fractions with up to 17, of which JavaScript writes fewer for the same double: nothing is
- * lost then, which `losesValue` would say.
+ * lost then, which `losesValue` would say. Zeros at the end are looked for where a run of them begins: there may be a million inside.
  */
 function isRounded (number: string): boolean {
-  const digits = number.replace(/[eE].*/, '').replaceAll(/\D/g, '').replace(/^0+/, '').replace(/0+$/, '').length
+  const digits = number.replace(/[eE].*/, '').replaceAll(/\D/g, '').replace(/^0+/, '').replace(/(?<!0)0+$/, '').length
   return digits > 17 || (digits > 15 && /^-?\d+$/.test(number) && String(Number(number)) !== number)
 }

@@ -36,7 +36,7 @@ export function withWrittenNames (schema: JsonSchema, args: Record<string, unkno
 }
 
 function safeName (name: string): string {
-  return name.replace(/[^a-zA-Z0-9_.-]+/g, '_').replace(/^_+|_+$/g, '').slice(0, mostChars) || 'property'
+  return name.replace(/[^a-zA-Z0-9_.-]+/g, '_').replace(/^_+|(?<!_)_+$/g, '').slice(0, mostChars) || 'property'
 }
 
 /** Gemini refuses all functions of a request for one whose name begins with a digit or a hyphen. */
