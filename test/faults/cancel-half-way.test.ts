@@ -1,19 +1,28 @@
 import { orElse } from '@toolyard/contract/terms'
 import { JobCanceller, JobQueues, QueueDirectory } from '@toolyard/queue'
-import { connectRedis, isConnected } from '@toolyard/store'
+import { connectRedis, isConnected, queueKey } from '@toolyard/store'
 import { readdirSync, readFileSync } from 'node:fs'
 import t from 'tap'
 import { cancel, list, read, submit, type Job } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { plainRedis } from '../support/connection.ts'
 import { startRedisProxy } from '../support/redis-proxy.ts'
 import { createService } from '../support/service.ts'
 
 const service = await createService(t, {
   files: {
     'tools/bin/rest': '#!/bin/sh\nsleep 86413\n',
-    'workspace/workflows.yaml': 'workflows:\n  rests:\n    steps:\n      - {tool: rest}\n      - {tool: rest}\n'
+    'tools/bin/ask': '#!/bin/sh\necho \'{"$ask":{"text":"Which?","schema":{"type":"object"}}}\'\n',
+    'workspace/workflows.yaml': [
+      'workflows:', '  rests:', '    steps:', '      - {tool: rest}', '      - {tool: rest}',
+      '  waits:', '    steps:', '      - {tool: held}', '      - {tool: ask}', ''
+    ].join('\n')
   },
-  tools: [{ name: 'rest', schema: { type: 'object' }, command: ['./tools/bin/rest'], timeoutSec: 300 }],
+  tools: [
+    { name: 'rest', schema: { type: 'object' }, command: ['./tools/bin/rest'], timeoutSec: 300 },
+    { name: 'held', schema: { type: 'object' }, command: ['./tools/bin/rest'], approval: 'required' },
+    { name: 'ask', schema: { type: 'object' }, command: ['./tools/bin/ask'], asks: true }
+  ],
   env: { WORKER_CONCURRENCY: '4', MAX_QUEUES: '1000' },
   workers: 2
 })
@@ -64,11 +73,11 @@ async function atEveryCommand (
   }
 }
 
-async function startWorkflow (queue: string): Promise<string[]> {
-  const { id } = await submit(client, { type: 'workflow.run', queue, timeout_sec: 300, input: { workflow: 'rests' } })
-  const steps = await waitFor('both steps run', async () => {
-    const { jobs } = await list(client, `?queue=${queue}&tag=workflow-step&status=running`)
-    return jobs.length === 2 && jobs
+async function startWorkflow (queue: string, workflow = 'rests', states = ['running', 'running']): Promise<string[]> {
+  const { id } = await submit(client, { type: 'workflow.run', queue, timeout_sec: 300, input: { workflow } })
+  const steps = await waitFor(`its steps are ${states.join(' and ')}`, async () => {
+    const { jobs } = await list(client, `?queue=${queue}&tag=workflow-step`)
+    return jobs.map(({ status }) => status).sort().join() === states.join() && jobs
   })
   return [id, ...steps.map(step => step.id)]
 }
@@ -96,6 +105,25 @@ t.test('X25 when a cancel breaks at any of its commands and is not repeated, the
     if (about === 'before command 1') return void await cancel(client, id)
     for (const job of await ends([id, ...steps])) t.ok(isCancelled(job), `${about}: ${show(job)}`)
   })
+})
+
+t.test('X25 when the cancel of a workflow or of its held step breaks at any of its commands, no step waits for a person, nor is listed as if it did', { timeout: 300_000 }, async t => {
+  const admin = plainRedis(t, redis)
+  for (const [name, first] of [['waits', 0], ['waits-step', 2]] as const) {
+    const make = async (queue: string): Promise<string[]> => {
+      const [id = '', ...steps] = await startWorkflow(queue, 'waits', ['held', 'input_required'])
+      const held = (await list(client, `?queue=${queue}&status=held`)).jobs[0]?.id ?? ''
+      return first === 0 ? [id, ...steps] : [held]
+    }
+    await atEveryCommand(name, make, async ({ jobs: [id = '', ...steps] }, about) => {
+      if (about === 'before command 1') return void await cancel(client, id)
+      for (const job of await ends([id, ...steps])) t.ok(isCancelled(job), `${name}, ${about}: ${show(job)}`)
+      const queue = (await read(client, id)).queue
+      await waitFor(`${name}, ${about}: its index has none`, async () => (
+        (await admin.zrange(queueKey(queue, 'held'), '0', '-1')).every(member => !member.startsWith(id))
+      ), 15_000)
+    })
+  }
 })
 
 t.test('X25 a job that has lost workers is cancelled, though the canceller dies half way', { timeout: 120_000 }, async t => {
