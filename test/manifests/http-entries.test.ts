@@ -9,6 +9,8 @@ const entry = (request: object = {}, fields: object = {}): Record<string, unknow
 t.test('a faulty request disables only its own entry, and the finding has the place and the reason', async t => {
   const faults: Array<[request: object, rule: string, message: RegExp]> = [
     [{ method: 'TRACE' }, 'http/request', /http\.method/],
+    [{ headers: { 'X-Kind': 5 } }, 'http/request', /http\.headers\.X-Kind must be string or object$/],
+    [{ query: [5] }, 'http/request', /http\.query\[0\] must be string or object$/],
     [{ url: 'api.example/x' }, 'http/request', /absolute URL/],
     [{ url: 'ftp://api.example/' }, 'http/request', /https:\/\/ or http:\/\//],
     [{ url: 'https://{host}/x' }, 'http/request', /outside of its path/],

@@ -20,6 +20,14 @@ t.test('skills lie in categories as well, but not in skills, in hidden categorie
   t.same(skillNames(await fixture.load({}, [join(fixture.skills, 'office')])), ['words', 'slides'])
 })
 
+t.test('a skill that is named by its SKILL.md is the one of the directory', async t => {
+  const fixture = createFixture(t)
+  fixture.skill('good')
+  const registry = await fixture.load({}, [join(fixture.skills, 'good/SKILL.md')])
+  t.same([registry.findings, skillNames(registry)], [[], ['good']])
+  t.match(told((await fixture.load({}, [join(fixture.skills, 'bad/SKILL.md')])).findings), [/^error AC1 read manifest: ENOENT/])
+})
+
 t.test('links between categories are followed once, and a category that links out of the tree is refused', async t => {
   const fixture = createFixture(t)
   fixture.skill('office/words')

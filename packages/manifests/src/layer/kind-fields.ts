@@ -19,6 +19,7 @@ interface KindRules {
 export function wrongFields (definition: TSchema, entry: Record<string, unknown>, { path, rule, page }: KindRules): Remark[] {
   if (Check(definition, entry)) return []
   const places = new Map<string, string>()
+  const types = new Map<string, string[]>()
   const all = Errors(definition, entry)[1]
   // A field that isn't known has an error of its own beside that of its object.
   const own = all.filter(({ keyword }) => keyword !== 'additionalProperties')
@@ -26,6 +27,12 @@ export function wrongFields (definition: TSchema, entry: Record<string, unknown>
     const missing = keyword === 'required' ? (params as { requiredProperties?: string[] }).requiredProperties?.[0] : undefined
     const at = missing === undefined ? instancePath : `${instancePath}/${missing}`
     if (!places.has(at)) places.set(at, missing !== undefined ? 'is missing' : textOf(keyword, params, message))
+    if (keyword === 'type') types.set(at, [...new Set([...types.get(at) ?? [], ...[params.type].flat()])])
+  }
+  // A field of several forms fits none of their types, or the one form whose items are told of.
+  for (const [at, wanted] of types) {
+    if ([...places.keys()].some(place => place.startsWith(`${at}/`))) places.delete(at)
+    else if (wanted.length > 1) places.set(at, `must be ${wanted.join(' or ')}`)
   }
   return [...places].slice(0, most).map(([at, says]) => {
     const steps = at.split('/').slice(1).map(step => /^\d+$/.test(step) ? Number(step) : pointerName(step))

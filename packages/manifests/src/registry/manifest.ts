@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { folded } from '../document/folded.ts'
 import { readAgentcli } from '../agentcli/reader.ts'
@@ -17,6 +17,7 @@ import { manifestFile, parseManifest, readManifestText, refuseDeep, watchedFiles
 import type { Schemas } from '../schema/schemas.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
 import { readSkillOf, readSkills } from '../skill/reader.ts'
+import { skillDocuments } from '../skill/tree.ts'
 import { refuseLong, refuseTooMany } from './tool-bound.ts'
 import { readToolManifest } from '../tool-manifest/reader.ts'
 
@@ -88,7 +89,10 @@ async function readLayer (file: string, directory: string | undefined, tools: Re
   if (directory !== undefined && await recognizeDirectory(directory) !== undefined) {
     return await readSkills({ directory, options: skills, schemas, everyFault })
   }
-  const parsed = await parse(file, await readManifestText(file), yaml)
+  const text = await readManifestText(file)
+  // A skill may be named by its text as well: that is the file which people know.
+  if (skillDocuments.includes(basename(file))) return await readSkillOf(file, { options: skills, schemas, everyFault })
+  const parsed = await parse(file, text, yaml)
   // A list of tools beside a SKILL.md is of a newer form of skills.
   if (Array.isArray(parsed.value) && (await recognizeDirectory(dirname(file)))?.format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
   refuseLong(parsed.value)
