@@ -49,6 +49,12 @@ t.test('of an archive of another kind than tar it is said what to do', async t =
   t.same(added(), [])
 })
 
+t.test('of the text of a skill it is said that its directory is added', async t => {
+  const { add, added } = project(t)
+  t.match(await add('pdf', { 'SKILL.md': skill('pdf') }, 'SKILL.md'), { status: 1, stderr: /SKILL\.md is the text of a skill: add its directory, .*\/pdf\.$/m })
+  t.same(added(), [])
+})
+
 t.test('skills whose names are paths, hide letters, or differ from others in the form of their letters alone are not added', async t => {
   const { add, added } = project(t)
   for (const [at, name] of ['".."', '"../../etc"', '"/abs/x"', '"a\\\\b"', '"a\\nskill b"', '"a\\e[2Jb"', '"a\\u202eb"', '__proto__'].entries()) {

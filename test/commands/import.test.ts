@@ -40,6 +40,8 @@ t.test('import says what is wrong with a document, a choice or a file, and overw
   t.match(await imported('old.json'), { status: 1, stderr: 'toolyard import openapi: old.json is of version 2.0, which has another form: convert it to OpenAPI 3 first, for example with npx swagger2openapi\n' })
   t.match(await imported('absent.yaml'), { status: 1, stderr: /absent\.yaml can't be read: ENOENT/ })
   t.match(await imported('api.yaml', '--only', 'getWether'), { status: 1, stderr: /has no operation getWether; is getWeather meant\?/ })
+  t.match(await imported('api.yaml', '--tag', 'wether'), { status: 1, stderr: /has no operation with the tag wether; is weather meant\?/ })
+  t.match(await imported('https://example.com/api.yaml'), { status: 2, stderr: "from a file or from stdin: curl -sS 'https://example.com/api.yaml' | toolyard import openapi -" })
   t.match(await imported('api.yaml', '--server', 'example.com'), { status: 2 })
   t.match(await imported('api.yaml', '--only', 'addPhoto'), { status: 1, stdout: '', stderr: /0 tools, 1 left out/ })
   t.match(await imported('api.yaml', '--out', 'tools.json'), { status: 1, stderr: /tools\.json is here already/ })

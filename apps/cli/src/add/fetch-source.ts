@@ -1,6 +1,6 @@
 import { lstat, mkdir, readdir, readFile, realpath, copyFile, rename, chmod, rm, writeFile } from 'node:fs/promises'
 import { createReadStream } from 'node:fs'
-import { dirname, join, sep } from 'node:path'
+import { basename, dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { createGunzip } from 'node:zlib'
@@ -47,6 +47,7 @@ export async function fetchSource (
       return await takeContent(content, () => Readable.from([content]), directory)
     }
     case 'file': {
+      if (/^skill\.md$/i.test(basename(source.path))) throw new CommandError(`${source.path} is the text of a skill: add its directory, ${dirname(source.path)}.`, { code: 'SOURCE' })
       const beside = check.file ?? (await lstat(`${source.path}.minisig`).then(() => `${source.path}.minisig`, () => undefined))
       const head = await buffer(createReadStream(source.path, { end: mostDocumentBytes - 1 }))
       if (beside !== undefined) refuseSigned(await readFile(source.path), await readFile(beside, 'utf8'), check.keys)

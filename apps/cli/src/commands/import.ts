@@ -89,6 +89,7 @@ async function documentText (file: string): Promise<string> {
     const { text } = await import('node:stream/consumers')
     return await text(process.stdin)
   }
+  if (/^https?:\/\//i.test(file)) throw misuse(`the document is read from a file or from stdin: curl -sS '${file}' | toolyard import openapi -`)
   const { readFile } = await import('node:fs/promises')
   return await readFile(file, 'utf8').catch((error: unknown) => {
     throw new CommandError(`${file} can't be read: ${String(errorCode(error))}`)

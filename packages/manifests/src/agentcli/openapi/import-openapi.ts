@@ -65,7 +65,8 @@ export async function importOpenapi (text: string, { only, tags, server, prefix 
   const named = operationsOf(document, (operation, { message: because }) => { unread.push({ operation, because }) }).map(place => {
     return { place, name: freeName(safeName(`${prefix}${operationName(place.id, place.method, place.path)}`), taken) }
   })
-  refuseUnknown(only, named)
+  refuseUnknown('operation', only, named.flatMap(({ place, name }) => namesOf(place, name)))
+  refuseUnknown('operation with the tag', tags, named.flatMap(({ place }) => tagsOf(place)))
   const schemas = createSchemas()
   const title = document.title.trim().slice(0, limits.namespaceChars)
   const settingsOfAll = new Map<string, string>()
@@ -117,10 +118,9 @@ function tagsOf ({ operation }: OperationPlace): string[] {
   return Array.isArray(operation['tags']) ? operation['tags'].map(String) : []
 }
 
-function refuseUnknown (only: readonly string[] | undefined, named: ReadonlyArray<{ place: OperationPlace, name: string }>): void {
-  const known = named.flatMap(({ place, name }) => namesOf(place, name))
-  const unknown = only?.find(name => !known.includes(name))
+function refuseUnknown (what: string, wanted: readonly string[] | undefined, known: readonly string[]): void {
+  const unknown = wanted?.find(name => !known.includes(name))
   if (unknown === undefined) return
   const near = nearName(unknown, known)
-  throw new OpenapiFault(`has no operation ${unknown}${near === undefined ? '' : `; is ${near} meant?`}`)
+  throw new OpenapiFault(`has no ${what} ${unknown}${near === undefined ? '' : `; is ${near} meant?`}`)
 }
