@@ -2,16 +2,17 @@ import t from 'tap'
 import type { ChangeList } from '@toolyard/contract'
 import { entries, programs } from '../e2e/tools.ts'
 import { answeredBefore } from '../support/answered-before.ts'
+import { createClient } from '../support/client.ts'
 import { waitFor } from '../support/condition.ts'
 import { plainRedis } from '../support/connection.ts'
-import { injectService } from '../support/injected.ts'
+import { inject, injectService, openTestApi } from '../support/injected.ts'
 import { makeKeys, testKeys } from '../support/service.ts'
 
 const { keys, API_KEYS_JSON } = makeKeys({
   read: {}, limited: { queue_allowlist: ['allowed'] }, boss: { role: 'approver' }, acme: { tenant: 'acme' }, other: { tenant: 'other' }
 })
 const secret = 'ghp_whatnobodymaysee0123456789'
-const { client, redis } = await injectService(t, {
+const { client, redis, env } = await injectService(t, {
   files: programs,
   tools: [...entries, { name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: 'required' }],
   env: {
@@ -78,4 +79,19 @@ t.test('who asks for a list of changes waits for few lists of another tenant, ho
   await Promise.all(Array.from({ length: 200 }, () => trail.xadd('toolyard:changes:acme', '*', 'c', change)))
   const before = await answeredBefore(async () => { t.equal((await audit('?limit=200', keys.acme)).changes.length, 200) }, async () => await audit('', keys.other))
   t.ok(before < 15, `${before} of 30 were answered before`)
+})
+
+t.test('a decision that counts, though it was answered 503, is kept, and so is that of the repeat', async t => {
+  const { body: { job } } = await client.request<{ job: { id: string } }>('/v1/jobs', { body: { type: 'agentcli.pay', input: {} } })
+  const held = await client.held(job.id)
+  const cautious = createClient(inject(await openTestApi(t, { ...env, REDIS_WAIT_REPLICAS: '1' })), testKeys.admin)
+  t.equal((await cautious.decide(held, 'deny', { key: keys.boss })).status, 503, 'no replica has it')
+  t.match((await client.held(job.id)).approval, { state: 'denied', decisions: [{ key: 'boss' }] })
+  t.equal((await client.decide(held, 'deny', { key: keys.boss })).status, 200)
+  const about = { decision: 'deny', digest: held.approval.digest }
+  const { changes } = await waitFor('all are kept', async () => {
+    const list = await audit()
+    return list.changes.filter(({ target }) => target === job.id).length === 2 && list
+  })
+  t.same(changes.slice(0, 2).map(change => change.about), [about, { ...about, answered: 503 }])
 })
