@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { text as streamText } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { reach, running } from '../jobs/submission.ts'
@@ -60,7 +61,7 @@ function startRaw (t: Test): {
   text: () => Promise<string>
 } {
   const variables = { PATH: process.env['PATH'] ?? '', TOOLYARD_URL: api.address, TOOLYARD_API_KEY: testKeys.admin }
-  const child = spawn(process.execPath, [program, 'mcp'], { env: variables, stdio: ['pipe', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [program, 'mcp'], { env: variables, stdio: ['pipe', 'pipe', 'pipe'] })
   t.teardown(() => { child.kill() })
   child.stdin.on('error', () => {})
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
@@ -133,9 +134,11 @@ t.test('stdin that ends while a call runs ends the program without a fault', asy
   send(`${JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'nap', arguments: { ms: 5_000 } } })}\n`)
   await running(http)
   const rest = answer().catch(() => undefined)
+  const printed = child.stderr === null ? '' : streamText(child.stderr)
   child.stdin?.end()
   t.strictSame(await exit, [0, null])
   t.equal(await rest, undefined, 'and answers no more')
+  t.equal(await printed, '', 'and says nothing of calls that it left')
 })
 
 t.test('a line that never ends ends the program', async t => {
@@ -148,5 +151,5 @@ t.test('a line that never ends ends the program', async t => {
 
 t.test('an unknown key and a missing service are reported', async t => {
   await t.rejects(start(t, '2025-11-25', { TOOLYARD_API_KEY: 'wrong' }), /Unauthorized/)
-  await t.rejects(start(t, '2025-11-25', { TOOLYARD_URL: 'http://127.0.0.1:9' }), /fetch failed/)
+  await t.rejects(start(t, '2025-11-25', { TOOLYARD_URL: 'http://127.0.0.1:9' }), /Toolyard can't be reached at http:\/\/127\.0\.0\.1:9: .+Start it with toolyard start, or set TOOLYARD_URL/)
 })

@@ -23,7 +23,7 @@ export async function askService (
   target: Target, { method, path, body, headers, signal }: ServiceRequest
 ): Promise<Record<string, unknown>> {
   const { url, apiKey } = target
-  const broken = (error: unknown): never => { throw commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached at ${url}: ${thrownMessage(error)}` }, target) }
+  const broken = (error: unknown): never => { throw unreachable(target, error) }
   const response = await fetch(url + path, {
     method,
     redirect: 'manual',
@@ -44,6 +44,11 @@ export async function askService (
 export async function askBriefly (target: Target, method: string, path: string, body?: object): Promise<Record<string, unknown>> {
   const signal = AbortSignal.timeout(briefMs)
   return await askService(target, { method, path, signal, ...body !== undefined && { body: JSON.stringify(body) } })
+}
+
+/** The error for a service that fetch doesn't reach. */
+export function unreachable (target: Target, error: unknown): Error {
+  return commandError({ code: 'UNREACHABLE', message: `Toolyard can't be reached at ${target.url}: ${thrownMessage(error)}` }, target)
 }
 
 /** The error for an answer that no service of Toolyard gives. */

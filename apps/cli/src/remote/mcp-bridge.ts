@@ -4,11 +4,13 @@ import {
   type JSONRPCMessage, type JSONRPCRequest, type RequestId
 } from '@modelcontextprotocol/client'
 import { complain, print } from '../terminal/terminal.ts'
+import { unreachable } from './ask-service.ts'
+import type { Target } from './target.ts'
 import { KeptNumbers } from './bridge/kept-numbers.ts'
 import { NamedHeaders } from './bridge/named-headers.ts'
 
 /** Codes of answers that the bridge makes itself: the service could not be asked, and what came is no message. */
-const unreachable = -32_000
+const notAsked = -32_000
 const invalidRequest = -32_600
 
 /**
@@ -18,7 +20,8 @@ const invalidRequest = -32_600
  *
  * @returns whether stdin ended; false where it could not be read any more.
  */
-export async function bridge (url: URL, apiKey: string | undefined): Promise<boolean> {
+export async function bridge (url: URL, target: Target): Promise<boolean> {
+  const { apiKey } = target
   const numbers = new KeptNumbers()
   const named = new NamedHeaders(numbers)
   const show = (message: object): void => { print(numbers.restored(JSON.stringify(message))) }
@@ -33,7 +36,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
     show(message)
   }
   const fail = (id: RequestId, problem: string): void => {
-    if (open.has(id)) answer({ jsonrpc: '2.0', id, error: { code: unreachable, message: problem } })
+    if (open.has(id)) answer({ jsonrpc: '2.0', id, error: { code: notAsked, message: problem } })
   }
 
   http.onmessage = message => {
@@ -42,7 +45,11 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
     named.hear(message)
     answer(message)
   }
-  http.onerror = error => { complain(error.message) }
+  // fetch throws a TypeError where it reaches nothing, and says why in its cause.
+  const says = (error: Error): string => {
+    return (error instanceof TypeError && error.cause !== undefined ? unreachable(target, error) : error).message
+  }
+  http.onerror = error => { complain(says(error)) }
   const hand = (message: JSONRPCMessage): void => {
     const cancelled = isJSONRPCNotification(message) && message.method === 'notifications/cancelled'
       ? open.get(idIn(message.params?.['requestId']))
@@ -60,7 +67,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
     http.send(message, { requestSignal: abort.signal, onRequestStreamEnd, headers }).catch((error: unknown) => {
       if (id !== undefined && open.has(id)) {
         answer(
-          errorAnswer(error, id) ?? { jsonrpc: '2.0', id, error: { code: unreachable, message: asError(error).message } }
+          errorAnswer(error, id) ?? { jsonrpc: '2.0', id, error: { code: notAsked, message: says(asError(error)) } }
         )
       }
     })
@@ -73,6 +80,7 @@ export async function bridge (url: URL, apiKey: string | undefined): Promise<boo
   })
   // Who has closed stdin waits for no answer.
   open.clear()
+  http.onerror = () => {}
   await http.terminateSession().catch(() => {})
   await http.close()
   return isAtEnd

@@ -10,13 +10,13 @@ export const mcp: Command = {
 with the key TOOLYARD_API_KEY. It keeps nothing and runs no tool. It ends when stdin ends.`,
   options: [['--queue <name>', 'the queue of the jobs that calls make'], ['--session <id>', 'the session whose files calls work in']],
   run: async ({ options }) => {
-    const { url, apiKey } = findTarget(process.env)
-    const address = new URL(`${url}/mcp`)
+    const target = findTarget(process.env)
+    const address = new URL(`${target.url}/mcp`)
     for (const name of ['queue', 'session']) {
       const value = options[name]
       if (typeof value === 'string') address.searchParams.set(name, value)
     }
     const { bridge } = await import('./mcp-bridge.ts')
-    return await bridge(address, apiKey) ? exitStatus.done : exitStatus.failed
+    return await bridge(address, target) ? exitStatus.done : exitStatus.failed
   }
 }
