@@ -25,6 +25,8 @@ export interface Ask {
   cancelledAt?: number
   /** Said about it, and taken, where it needs an approval. */
   decisions: Set<'approve' | 'deny'>
+  /** Whose answers were taken, where it asks something. */
+  answers: Set<string>
 }
 
 export interface AskedWorkflow {
@@ -70,6 +72,7 @@ export class Ledger {
       ends: new Set(),
       cancel: undefined,
       decisions: new Set(),
+      answers: new Set(),
       ...rest
     }
     this.asks.push(ask)

@@ -21,7 +21,7 @@ const wakeMs = 10_000
 
 /** Codes with which a call of each tool may end, beside those that any may end with. */
 const codesOf: Record<Ask['tool'], readonly string[]> = {
-  once: [], again: [], talks: [], large: [], record: [], flaky: ['TOOL_FAILED'], forks: ['TOOL_TIMEOUT'], held: ['APPROVAL_DENIED', 'APPROVAL_EXPIRED']
+  once: [], again: [], talks: [], large: [], record: [], asks: [], flaky: ['TOOL_FAILED'], forks: ['TOOL_TIMEOUT'], held: ['APPROVAL_DENIED', 'APPROVAL_EXPIRED']
 }
 const anyCode = ['ok', 'WORKER_LOST', 'JOB_CANCELLED', 'QUEUE_FULL', 'TIMEOUT']
 
@@ -60,7 +60,11 @@ async function readToTheEnd (ledger: Ledger, caller: Caller): Promise<Map<string
       } else if (['succeeded', 'failed', 'cancelled'].includes(answer.body.job.status)) {
         open.delete(id)
         jobs.set(id, answer.body.job)
-      } else unended.set(id, answer.body.job)
+      } else {
+        unended.set(id, answer.body.job)
+        // A failover has undone its cancel.
+        if (answer.body.job.status === 'input_required') await caller.until(caller.key(), `/v1/jobs/${id}/cancel`, { method: 'POST' })
+      }
     })
     if (open.size < before) progressAt = performance.now()
     await delay(500)
@@ -96,6 +100,9 @@ function checkAsk (ask: Ask, { ledger, jobs, runs, order, intervals }: {
   if (tool === 'held' && runs > 0 && !ask.decisions.has('approve')) ledger.doubt(`${mark} ran without an approval`, mark)
   if (ask.decisions.size > 1) ledger.doubt(`${mark} was approved and denied`, mark)
   if (ask.decisions.has('deny') && (runs > 0 || ends.has('APPROVAL_EXPIRED'))) ledger.doubt(`${mark} was denied, ran ${runs} times and ended with ${[...ends].join()}`, mark)
+  if (ask.answers.size > 1) ledger.doubt(`${mark} has the answers of ${[...ask.answers].join()}`, mark)
+  const answered = [...ask.answers][0]
+  if (tool === 'asks' && job?.status === 'succeeded' && JSON.stringify(job.result) !== JSON.stringify({ by: answered })) ledger.doubt(`${mark} was answered by ${answered}, and gave out ${JSON.stringify(job.result)}`, mark)
   if (ends.has('ok') && runs === 0) ledger.doubt(`${mark} succeeded and has not run`, mark)
   if (tool === 'again' && job?.error?.code === 'WORKER_LOST' && !job.error.message.includes('given up')) ledger.doubt(`${mark} may run again, and ended with WORKER_LOST: ${job.error.message}`, mark)
   if (job !== undefined) checkCancel(`${mark} was cancelled`, ask, job, { ledger, intervals, mark })

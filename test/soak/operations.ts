@@ -5,7 +5,7 @@ import type { Answer, RequestOptions } from '../support/client.ts'
 import type { Cleanup } from '../support/cleanup.ts'
 import { submit, type Actor } from './caller.ts'
 import type { Ask, Ledger } from './calls.ts'
-import { heldCall } from './held-calls.ts'
+import { askedCall, heldCall } from './held-calls.ts'
 import type { Random } from './random.ts'
 import { toolNames, type SoakTool } from './tools.ts'
 
@@ -15,7 +15,7 @@ const queues = ['default', 'default', 'a:b', 'c.d', 'e-f']
 
 /** Everything that a caller can do, with how often it does so. */
 const operations: ReadonlyArray<readonly [weight: number, operation: Operation]> = [
-  [10, batch], [8, job], [4, workflow], [4, cancel], [2, follow], [2, page], [2, look], [2, session], [4, heldCall]
+  [10, batch], [8, job], [4, workflow], [4, cancel], [2, follow], [2, page], [2, look], [2, session], [4, heldCall], [3, askedCall]
 ]
 
 /** Does one operation after the other until `isOver`. */

@@ -59,6 +59,7 @@ export const soakFiles = {
   'tools/bin/talks': stamp('n=0\nwhile [ $n -lt 40 ]; do n=$((n + 1)); echo "line $n" >&2; sleep 0.05; done\necho \'{"done":true}\''),
   'tools/bin/large': stamp('head -c 60000 /dev/zero | tr "\\0" x'),
   'tools/bin/forks': stamp('(setsid sleep 600 &) ; sleep 600'),
+  'tools/bin/asks': stamp('[ -z "$TOOLYARD_ANSWER" ] || exec tail -n 1 "$TOOLYARD_ANSWER"\necho \'{"$ask":{"text":"Who?","schema":{"type":"object"}}}\''),
   // Names that are no UTF-8, of files and directories. Nobody counts its runs.
   'tools/bin/odd': '#!/bin/sh\nf=$(printf "\\377\\376"); mkdir -p "$f/$f"; echo x > "$f/$f/$f"; touch "odd$f"; echo "{}"\n',
   'workspace/workflows.yaml': `workflows:${workflows}\n`,
@@ -76,6 +77,7 @@ export const soakTools = [
   entry('flaky', 'flaky'),
   // Nobody decides about some of them.
   entry('held', 'stamp', { approval: { expires_sec: 60 } }),
+  entry('asks', 'asks', { asks: true }),
   entry('talks', 'talks'),
   entry('large', 'large'),
   { ...entry('odd', 'odd', { permissions: ['write_files'] }), schema: { type: 'object' } },
@@ -84,6 +86,6 @@ export const soakTools = [
 ]
 
 /** A tool whose runs are counted. */
-export type SoakTool = 'once' | 'again' | 'flaky' | 'talks' | 'large' | 'forks' | 'record' | 'held'
+export type SoakTool = 'once' | 'again' | 'flaky' | 'talks' | 'large' | 'forks' | 'record' | 'held' | 'asks'
 /** Those that can be called here, and end by themselves. */
 export const toolNames: readonly SoakTool[] = ['once', 'again', 'flaky', 'talks', 'large', 'forks', ...hasPython() ? ['record' as const] : []]
