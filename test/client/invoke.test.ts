@@ -27,6 +27,10 @@ t.test('each form of a message gets its answers in its own form', async t => {
   t.match(answer, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c0', content: sum }, { tool_use_id: 'c1', is_error: true, content: /the well is dry/ }] })
 })
 
+t.test('what is no message at all is refused by the service, as everything that is not known', async t => {
+  for (const message of ['hello', 5, true]) await t.rejects(toolyard.invoke(message as never), { name: 'ToolyardError', code: 'VALIDATION_ERROR', message: /'message' must be an object/ })
+})
+
 t.test('a list of calls is accepted as well as the message that contains it', async t => {
   t.strictSame(await toolyard.invoke(messages.chat.tool_calls), [{ role: 'tool', tool_call_id: 'c0', content: sum }])
   t.strictSame(await toolyard.invoke([...messages.responses.output]), [{ type: 'function_call_output', call_id: 'c0', output: sum }])

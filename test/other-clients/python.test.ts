@@ -16,6 +16,8 @@ t.test('the Python clients do what the TypeScript client does', { skip: withoutP
   t.match(seen['failed'], { type: 'ToolError', code: 'TOOL_FAILED', message: 'the well is dry', tool: 'fail', job_id: /./, status: 200 })
   t.match(seen['unknown'], { type: 'ToolError', code: 'UNKNOWN_TOOL' })
   t.match(seen['refused'], { type: 'ToolyardError', code: 'UNAUTHORIZED', status: 401, request_id: /./ })
+  is('a key with a line break at its end is the key', 'line_break', { sum: 3 })
+  is('one that no header carries is refused without a word of it', 'unsendable', 'The api_key of Toolyard must be printable ASCII characters: no other arrives whole in a header')
   t.match(seen['away'], { type: 'ToolyardError', code: 'UNREACHABLE', message: /at http:\/\/127\.0\.0\.1:\d+: .*refused/ })
   is('a call that takes longer than one request is waited for', 'waited', { saw: join(workspace, 'py-waited') })
   t.equal(await readFile(join(workspace, 'py-waited.runs'), 'utf8'), 'x', 'and runs once')

@@ -36,7 +36,7 @@ class Transport:
         self._port = parts.port
         self._base = parts.path.rstrip("/")
         self._tls = ssl.create_default_context() if parts.scheme == "https" else None
-        self._api_key = api_key or os.environ.get("TOOLYARD_API_KEY")
+        self._api_key = _sendable(api_key or os.environ.get("TOOLYARD_API_KEY"))
         self._retry_seconds = retry_seconds
 
     def send(
@@ -210,6 +210,14 @@ class _Source:
                 yield piece
         except OSError as error:
             raise _Unreadable(error) from error
+
+
+def _sendable(api_key: str | None) -> str | None:
+    """A key that was read from a file mostly has a line break at its end. No error has the key in it."""
+    key = (api_key or "").strip()
+    if not (key.isascii() and key.isprintable()):
+        raise ValueError("The api_key of Toolyard must be printable ASCII characters: no other arrives whole in a header")
+    return key or None
 
 
 def _content(api_key: str | None, headers: Mapping[str, str], body: object) -> dict[str, Any]:

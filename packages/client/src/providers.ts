@@ -121,7 +121,8 @@ const batchSize = 20
  * The items of a model's message that may be calls, in bodies of a batch each; none where there surely is no call.
  * The service reads them: what isn't understood here is sent as it is, so that its error names it.
  */
-export function batchesOf (message: object): object[] {
+export function batchesOf (message: unknown): object[] {
+  if (!isObject(message)) return [{ message }]
   const found = Array.isArray(message) ? listOf(fieldOf(message), message) : open(message)
   if (found === undefined) return [message]
   const { field, items, rest } = found

@@ -52,6 +52,11 @@ seen["long"] = len(toolyard.call("long")["text"])
 seen["failed"] = failure(lambda: toolyard.call("fail"))
 seen["unknown"] = failure(lambda: toolyard.call("no_such_tool"))
 seen["refused"] = failure(lambda: Toolyard(api_key="another-key-0123456789").tools())
+seen["line_break"] = Toolyard(api_key=f"{os.environ['TOOLYARD_API_KEY']}\n").call("add", {"a": 1, "b": 2})
+try:
+    Toolyard(api_key="a-secret\nkey")
+except ValueError as error:
+    seen["unsendable"] = str(error)
 seen["away"] = failure(lambda: Toolyard("http://127.0.0.1:9", retry_seconds=0.3).tools())
 
 waited = workspace / "py-waited"
