@@ -20,6 +20,7 @@ await t.test('a first start makes what is missing and prints where it is', async
   t.not(key, '')
   t.equal(statSync(join(directory, '.env')).mode & 0o777, 0o600)
   t.ok(existsSync(join(directory, 'workspace/README.md')), 'the sample workspace is copied')
+  t.match(session.output(), '  Manifest   the samples, since TOOL_MANIFESTS names none and this directory has no tools.json\n')
   t.notMatch(session.output(), key, 'the key itself is not printed')
   t.match(session.output(), `${ready} http://127.0.0.1:65000`)
   t.match(session.output(), '  Console    http://127.0.0.1:65000/\n')

@@ -27,7 +27,7 @@ export function greet (greeting: Greeting): string {
     ['Console', `${reachable(address)}${settings.BASE_PATH}/`],
     ...settings.DASHBOARD === 'off' ? [] : [['Dashboard', `${reachable(address)}${settings.BASE_PATH}/dashboard`]],
     ...report.tools === undefined ? [] : [['Tools', toolsText(report.tools)]],
-    ...foundManifest === undefined ? [] : [['Manifest', `${foundManifest} of this directory, since TOOL_MANIFESTS names none`]],
+    ...manifestRow(settings.TOOL_MANIFESTS, foundManifest),
     ...report.sandbox === undefined ? [] : [['Sandbox', sandboxText(report.sandbox)]],
     ['API key', `${key.place}${newKey ? ', made just now' : ''}`],
     ['Workspace', settings.WORKSPACE_DIR],
@@ -43,6 +43,12 @@ export function greet (greeting: Greeting): string {
     '',
     'Ctrl-C stops everything.'
   ].join('\n')
+}
+
+/** Where nobody has named a manifest: what is served then is not what everybody expects. */
+function manifestRow (named: readonly string[] | undefined, found: string | undefined): string[][] {
+  if (found !== undefined) return [['Manifest', `${found} of this directory, since TOOL_MANIFESTS names none`]]
+  return named === undefined ? [['Manifest', 'the samples, since TOOL_MANIFESTS names none and this directory has no tools.json']] : []
 }
 
 function toolsText ({ count, manifests, faulty }: NonNullable<Greeting['report']['tools']>): string {

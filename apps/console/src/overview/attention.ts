@@ -218,7 +218,7 @@ function workerFaults ({ workers = [] }: Situation): Attention[] {
       found.push({
         severity: 'warn',
         text: `Worker ${name} has too much to do.`,
-        advice: `${load.average.toFixed(1)} processes want ${counted(load.processors, 'processor')}: lower WORKER_CONCURRENCY, or add machines.`,
+        advice: `${load.average.toFixed(1)} processes want ${counted(load.processors, 'processor')}: see what else runs there, lower WORKER_CONCURRENCY, or add machines.`,
         href: hrefOf(['workers', id])
       })
     }
