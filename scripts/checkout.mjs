@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { nodeFault } from '../apps/cli/bin/node-version.js'
 
 /** The top directory of the checkout. */
 export const root = fileURLToPath(new URL('..', import.meta.url))
@@ -13,15 +14,10 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 /** The compiler. openapi-typescript needs an older one, whose `tsc` has the place in `.bin`. */
 export const tsc = join(root, 'node_modules/typescript-7/bin/tsc')
 
-/** The oldest version of Node.js that Toolyard runs on, as major and minor. */
-const oldestNode = [20, 3]
-
 /** Ends the process with a message when its Node.js is too old. */
 export function checkNode () {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const [oldestMajor = 0, oldestMinor = 0] = oldestNode
-  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return
-  fail(`Toolyard needs Node.js ${oldestNode.join('.')} or newer; this is ${process.versions.node} (${process.execPath}).\nGet one at https://nodejs.org`)
+  const fault = nodeFault()
+  if (fault !== undefined) fail(fault)
 }
 
 /** Runs `npm ci` when dependencies are missing or older than package-lock.json. In a terminal npm shows how far it is; elsewhere its output shows only if it fails. */

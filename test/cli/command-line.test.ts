@@ -24,6 +24,13 @@ await t.test('a missing or unknown command ends with status 2 and the list', asy
   }
 })
 
+await t.test('with a Node.js that is too old, the program says which one it needs', async t => {
+  const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.2.9' } })"
+  const { status, stderr } = await runNode('--import', `data:text/javascript,${encodeURIComponent(older)}`, toolyard, '--version')
+  t.equal(status, 1)
+  t.match(stderr, /^Toolyard needs Node\.js 20\.3 or newer; this is 20\.2\.9 \(.+\)\.\nGet one at https:\/\/nodejs\.org\n$/)
+})
+
 await t.test('help of a command below another one is its own, and help of a word that is no command names it', async t => {
   t.match(await run('help', 'jobs', 'list'), { status: 0, stdout: /^Usage: toolyard jobs list / })
   t.match(await run('help', 'call', 'add'), { status: 0, stdout: /^Usage: toolyard call / })
@@ -54,8 +61,12 @@ interface Result {
 }
 
 function run (...args: string[]): Promise<Result> {
+  return runNode(toolyard, ...args)
+}
+
+function runNode (...args: string[]): Promise<Result> {
   return new Promise(resolve => {
     const child =
-      execFile(process.execPath, [toolyard, ...args], (_, stdout, stderr) => { resolve({ status: child.exitCode ?? -1, stdout, stderr }) })
+      execFile(process.execPath, args, (_, stdout, stderr) => { resolve({ status: child.exitCode ?? -1, stdout, stderr }) })
   })
 }
