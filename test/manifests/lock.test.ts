@@ -2,6 +2,7 @@ import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:cryp
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { processorMs } from '../support/processor-time.ts'
 import { changeLock, changeLockFile, decidePolicy, loadRegistry, readLock, readLockFile, signatureFault, treeDigest, type LockEntry, type Registry } from '@toolyard/manifests'
 
 interface Locked {
@@ -196,3 +197,21 @@ t.test('changes at the same time are all in the lock, and one that never ends is
   writeFileSync(`${lock}.part`, '')
   await t.rejects(changeLockFile(lock, each => each), { message: /is being changed by another command: remove .*toolyard\.lock\.json\.part if none runs/ })
 })
+
+t.test('a lock is read once for all servers of a manifest, and once for all manifests that it must have', async t => {
+  const words = Array.from({ length: 500 }, (_, at) => ({ name: `t${at}`, description: 'x'.repeat(100), inputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: 40 }, (_, field) => [`p${field}`, { type: 'string', description: 'A text.' }])) } }))
+  const dir = t.testdir({ 'one.json': manifestOf(1), 'many.json': manifestOf(60) })
+  await changeLockFile(join(dir, 'toolyard.lock.json'), () => ({ entries: new Map(), servers: new Map([['large.json', new Map([['large', words]])]]) }))
+  const cost = async (manifests: string[], isRequired = false): Promise<number> => {
+    const before = processorMs()
+    await loadRegistry({ manifests, builtins: false, lock: { file: join(dir, 'toolyard.lock.json'), isRequired, trustedKeys: [] } })
+    return processorMs() - before
+  }
+  const one = await cost([join(dir, 'one.json')])
+  t.ok(await cost([join(dir, 'many.json')]) < 5 * one + 200, 'servers')
+  t.ok(await cost(Array.from({ length: 60 }, (_, at) => join(dir, `absent-${at}.json`)), true) < 5 * one + 200, 'manifests')
+})
+
+function manifestOf (servers: number): string {
+  return JSON.stringify({ tools: Array.from({ length: servers }, (_, at) => ({ name: `s${at}`, mcp: { url: `https://mcp.example/${at}` } })) })
+}

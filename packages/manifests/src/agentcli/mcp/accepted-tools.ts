@@ -13,7 +13,7 @@ import { safeName } from '../openapi/names.ts'
 import { defaultFaults } from '../../schema/defaults.ts'
 import { commonForm } from '../../schema/form/common-form.ts'
 import { subschemasOf, withAllSubschemas } from '../../schema/form/subschemas.ts'
-import { readLock } from './lock.ts'
+import type { OpenLock } from './lock.ts'
 import { nameFilter } from './name-filter.ts'
 
 /** The entry's part for all tools of its server. */
@@ -22,12 +22,12 @@ interface Common extends Pick<Tool, 'enabled' | 'idempotent' | 'timeoutSec' | 'p
 }
 
 export async function acceptedTools (
-  server: McpServer, schemas: Schemas, common: Common
+  server: McpServer, { schemas, lock, common }: { schemas: Schemas, lock: OpenLock, common: Common }
 ): Promise<{ entries: LayerEntry[], findings: Remark[] }> {
   const accept = `Run toolyard accept ${JSON.stringify(server.source.file)}, and look at what it shows.`
   let tools: readonly McpTool[] | undefined
   try {
-    tools = (await readLock(server.source.file)).get(server.name)
+    tools = (await lock.accepted()).get(server.name)
   } catch (error) {
     const finding: Remark = { severity: 'error', rule: 'mcp/accepted', message: `${server.lock} ${asError(error).message}, so that no tool of the server is published`, fix: accept }
     return { entries: [], findings: [finding] }

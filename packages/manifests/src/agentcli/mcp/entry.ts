@@ -14,7 +14,7 @@ import type { JsonSchema, McpServer } from '../../tool/tool.ts'
 import { wrongFields, withoutNulls } from '../../layer/kind-fields.ts'
 import { readConnection } from './connection.ts'
 import { McpEntry, McpFields } from './definition.ts'
-import { lockPlaceOf } from './lock.ts'
+import { openLock, type OpenLock } from './lock.ts'
 import { acceptedTools } from './accepted-tools.ts'
 import { fromOtherPrograms } from './pasted.ts'
 
@@ -60,10 +60,15 @@ const serverAliases = {
 }
 
 /**
- * Reads an entry that names an MCP server: which server, and which of its tools were accepted. Nothing is started and
- * nobody is asked; without accepted tools nothing is published.
+ * Makes what reads the entries of one manifest that name an MCP server: which server, and which of its tools were accepted. Nothing is
+ * started and nobody is asked; without accepted tools nothing is published.
  */
-export async function readMcpEntry (written: Record<string, unknown>, place: KindPlace): Promise<KindReading> {
+export function mcpEntryReader (): (written: Record<string, unknown>, place: KindPlace) => Promise<KindReading> {
+  let lock: OpenLock | undefined
+  return async (written, place) => await readMcpEntry(written, place, lock ??= openLock(place.file))
+}
+
+async function readMcpEntry (written: Record<string, unknown>, place: KindPlace, lock: OpenLock): Promise<KindReading> {
   const { file, index, names } = place
   const entry = fromOtherPrograms(withoutNulls(written, 'mcp'))
   const path: DocumentPath = ['tools', index]
@@ -89,7 +94,7 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
   // A URL is the one host of a server that is no process.
   const network = readNetwork(read.connection.kind === 'http' ? undefined : entry.network, permissions, path, entry.unixSockets)
   if (network.faults.length > 0) return { entries: [], findings: [...ignored, ...network.faults.map(about)] }
-  const lock = await lockPlaceOf(file)
+  const lockPlace = await lock.place()
   const isOff = entry.disabled === true || entry.enabled === false
   const server: McpServer = {
     name,
@@ -99,23 +104,27 @@ export async function readMcpEntry (written: Record<string, unknown>, place: Kin
     ...network.held,
     ...entry.limits !== undefined && { limits: limitsOf(entry.limits) },
     source: { format: 'agentcli', file, index },
-    lock: lock.file,
+    lock: lockPlace.file,
     ...entry.asks === true && { asks: true },
     ...isOff && { off: true }
   }
   const timeoutSec = Math.min(entry.timeoutSec ?? 0, limits.toolTimeoutSec.max)
-  const accepted = await acceptedTools(server, place.schemas, {
-    enabled: !isOff,
-    idempotent: entry.idempotent ?? false,
-    override: entry.override ?? false,
-    ...entry.asks === true && { asks: true },
-    ...rules.length > 0 && { policy: rules },
-    ...timeoutSec > 0 && { timeoutSec }
+  const accepted = await acceptedTools(server, {
+    schemas: place.schemas,
+    lock,
+    common: {
+      enabled: !isOff,
+      idempotent: entry.idempotent ?? false,
+      override: entry.override ?? false,
+      ...entry.asks === true && { asks: true },
+      ...rules.length > 0 && { policy: rules },
+      ...timeoutSec > 0 && { timeoutSec }
+    }
   })
   return {
     entries: accepted.entries,
     findings: [...ignored, ...[...read.findings, ...unknown, ...accepted.findings].map(about)],
-    files: [lock.file, ...lock.older === undefined ? [] : [lock.older]],
+    files: [lockPlace.file, ...lockPlace.older === undefined ? [] : [lockPlace.older]],
     servers: [server]
   }
 }

@@ -15,24 +15,27 @@ interface LockPlace {
   name: string
   /** Where an older form had them: `tools.lock.json` beside `tools.json`. It is read, and moved when something is accepted. */
   older?: string
+  /** What the file has; undefined where it can't be read. */
+  lock: LockFile | undefined
 }
 
 /**
  * The lock that has the manifest among what was added: no file that came with it says what was accepted. For all others the lock
  * beside the manifest. One that can't be read is taken for the one that has it.
  */
-export async function lockPlaceOf (manifest: string): Promise<LockPlace> {
+async function lockPlaceOf (manifest: string): Promise<LockPlace> {
   const path = resolve(manifest)
+  let lock: LockFile | undefined
   // From the top: what was added may hold locks too.
   for (let at = path.indexOf(sep); at >= 0; at = path.indexOf(sep, at + 1)) {
     const directory = path.slice(0, at + 1)
     const file = join(directory, lockName)
     const name = relative(directory, path).replaceAll(sep, '/')
-    const lock = await readLockFile(file).catch(() => undefined)
-    if (lock === undefined || hasAdded(lock, name)) return { file, name }
+    lock = await readLockFile(file).catch(() => undefined)
+    if (lock === undefined || hasAdded(lock, name)) return { file, name, lock }
   }
   const older = join(dirname(path), `${basename(path).replace(/\.json$/i, '')}.lock.json`)
-  return { file: join(dirname(path), lockName), name: basename(path), older }
+  return { file: join(dirname(path), lockName), name: basename(path), older, lock }
 }
 
 /** Whether a path, from the directory of the lock, is of something that was added. */
@@ -43,9 +46,29 @@ function hasAdded ({ entries }: LockFile, path: string): boolean {
 
 /** Reads the accepted tools of a manifest; none where there is no lock. @throws Error that says what is wrong with the file. */
 export async function readLock (manifest: string): Promise<McpLock> {
-  const { file, name, older } = await lockPlaceOf(manifest)
-  const { servers } = await readLockFile(file)
-  return servers.get(name) ?? await readOlder(older)
+  return await openLock(manifest).accepted()
+}
+
+/** A lock that is read once for all servers of a manifest, where somebody asks: it has megabytes where they have thousands of tools. */
+export interface OpenLock {
+  place: () => Promise<LockPlace>
+  /** @throws Error that says what is wrong with the file. */
+  accepted: () => Promise<McpLock>
+}
+
+export function openLock (manifest: string): OpenLock {
+  const place = once(() => lockPlaceOf(manifest))
+  const accepted = once(async () => {
+    const { file, name, older, lock } = await place()
+    const { servers } = lock ?? await readLockFile(file)
+    return servers.get(name) ?? await readOlder(older)
+  })
+  return { place, accepted }
+}
+
+function once<Made> (make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined
+  return () => made ??= make()
 }
 
 /** Changes the accepted tools of a manifest; several commands do so one after the other. */

@@ -1,5 +1,5 @@
 import { open, rename, rm, type FileHandle } from 'node:fs/promises'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { errorCode, isMcpTool, isRecord, mcpTool, mostMcpTools, type McpTool } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
 import { readFileBytes } from '../../document/manifest-file.ts'
@@ -115,7 +115,10 @@ export async function readJson (file: string): Promise<unknown> {
   })
   if (bytes === undefined) return undefined
   try {
-    return JSON.parse(bytes.toString()) as unknown
+    const value: unknown = JSON.parse(bytes.toString())
+    // It may be large, and who reads it looks through all of it.
+    await setImmediate()
+    return value
   } catch {
     throw new Error('is not JSON')
   }

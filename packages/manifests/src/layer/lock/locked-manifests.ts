@@ -38,9 +38,11 @@ const look = 'Look at what changed, then run toolyard update, or toolyard add fo
  */
 export async function lockedManifests (named: readonly string[], policy: LockPolicy): Promise<LockedManifest[]> {
   const found: LockedManifest[] = []
+  let own: Promise<TrustedLock> | undefined
   for (const path of named) {
     if (basename(path) === lockName) found.push(...await entriesOf(resolve(path), policy))
-    else found.push(policy.isRequired ? await required(resolve(path), policy) : { path, findings: [], files: [] })
+    else if (!policy.isRequired) found.push({ path, findings: [], files: [] })
+    else found.push(await required(resolve(path), policy.file, await (own ??= readTrusted(policy.file, policy))))
   }
   return found
 }
@@ -61,9 +63,7 @@ async function entriesOf (file: string, policy: LockPolicy): Promise<LockedManif
 }
 
 /** A manifest that is named by itself must be in the lock with that path. */
-async function required (path: string, policy: LockPolicy): Promise<LockedManifest> {
-  const { file } = policy
-  const lock = await readTrusted(file, policy)
+async function required (path: string, file: string, lock: TrustedLock): Promise<LockedManifest> {
   if (!lock.ok) return { layer: refused(path, `is not served (LOCK=require): ${file} ${lock.fault}`) }
   const entry = [...lock.entries].find(([, { path: own }]) => join(dirname(file), own) === path)
   if (entry === undefined) return { layer: refused(path, `is not served (LOCK=require): ${file} does not have it`) }
@@ -71,8 +71,10 @@ async function required (path: string, policy: LockPolicy): Promise<LockedManife
   return fault === undefined ? { path, findings: [], files: [file], audit: entry[1].status } : { layer: refused(path, `is not served (LOCK=require): ${fault}`) }
 }
 
+type TrustedLock = { ok: true, entries: LockFile['entries'] } | { ok: false, fault: string }
+
 /** A lock that has to be signed must be so by a key of the operator; a signature that is there must hold. */
-async function readTrusted (file: string, { isRequired, trustedKeys }: LockPolicy): Promise<{ ok: true, entries: LockFile['entries'] } | { ok: false, fault: string }> {
+async function readTrusted (file: string, { isRequired, trustedKeys }: LockPolicy): Promise<TrustedLock> {
   try {
     if (trustedKeys.length > 0) {
       const content = await readFileBytes(file)
