@@ -1,8 +1,9 @@
-import { Toolyard, ToolError, ToolyardError, type JobEvent } from '@toolyard/client'
+import { exactJson, Toolyard, ToolError, ToolyardError, type JobEvent } from '@toolyard/client'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { processorMs } from '../support/processor-time.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { clientFiles, clientTools } from './tools.ts'
 
@@ -21,6 +22,20 @@ t.test('whole numbers keep their digits both ways: those beyond 2^53 are a bigin
   t.strictSame(await toolyard.call('back', { id: 725653563933458432n, list: [1, -9007199254740993n], text: 'bigint:1, 725653563933458432' }), {
     id: 725653563933458432n, list: [1, -9007199254740993n], text: 'bigint:1, 725653563933458432'
   })
+})
+
+t.test('a tool can\'t foresee how large numbers are marked: what would be a new mark each time costs no more than other texts', async t => {
+  const id = '12345678901234567890'
+  const read = (text: string): number => {
+    const before = processorMs()
+    t.strictSame(exactJson.parse(`{"id":${id},"text":"${text}"}`), { id: BigInt(id), text })
+    return processorMs() - before
+  }
+  let text = 'bigint:'
+  while (text.length < 100_000) text = `x${text.length}${text}`
+  const plain = read('y'.repeat(text.length))
+  const marked = read(text)
+  t.ok(marked < 20 * plain + 100, `${marked.toFixed()} ms, and ${plain.toFixed()} ms for another text`)
 })
 
 t.test('fractions with many digits stand beside large whole numbers as they are', async t => {

@@ -1,3 +1,5 @@
+import { newKey } from '../key.ts'
+
 /** How a client reads and writes JSON, in place of its own way, such as with decimals of a library. */
 export interface Json {
   parse: (text: string) => unknown
@@ -40,9 +42,10 @@ function stringifyExactly (value: unknown): string {
   }
 }
 
-/** A text that another one doesn't hold. */
+/** A text that another one doesn't hold. Nobody can foresee it: a tool's output could hold each of a series of them. */
 function markBeside (text: string): string {
-  let mark = 'bigint:'
-  while (text.includes(mark)) mark = `x${mark.length}${mark}`
-  return mark
+  for (;;) {
+    const mark = `bigint-${newKey()}:`
+    if (!text.includes(mark)) return mark
+  }
 }
