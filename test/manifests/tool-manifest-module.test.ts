@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { loadRegistry, type PythonRun, type Registry } from '@toolyard/manifests'
+import { processorMs } from '../support/processor-time.ts'
 import { errors } from './fixture.ts'
 import { descriptor, manifestOf, project, told } from './project.ts'
 
@@ -117,4 +118,13 @@ t.test('P17 PC14 what the text of a module does not show is left to the worker',
     t.strictSame(await classFindings(t, text, 'Probe'), [], text)
   }
   for (const text of ['class Größe (Tool): pass\n', 'class A[T](Tool): pass\n', 'from a import *\n']) t.strictSame(await classFindings(t, text), [], text)
+})
+
+t.test('PC14 a source is judged in linear time, whatever stands behind an import', async t => {
+  for (const text of [`import${' '.repeat(200_000)}`, `import(${'\t'.repeat(200_000)}`, `type${' '.repeat(200_000)}`]) {
+    const before = processorMs()
+    t.strictSame(await classFindings(t, text), ['error P17 tools[0].no Tool subclass found in module'])
+    t.ok(processorMs() - before < 2_000, text.slice(0, 10))
+  }
+  for (const text of ['from a import *', 'from a import  ( *', 'from a import(*']) t.strictSame(await classFindings(t, text), [], text)
 })

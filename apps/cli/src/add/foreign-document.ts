@@ -136,8 +136,8 @@ async function parsed (written: string): Promise<{ value: unknown, isJson: boole
   return { value: reading.ok ? reading.value : undefined, isJson: false }
 }
 
-/** In texts nothing is a comment. */
+/** In texts nothing is a comment. One without an end goes to the end of the file: in YAML, each `image/*` would be looked at so far. */
 function withoutComments (text: string): string {
-  const plain = text.replace(/("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\//g, (_, kept: string | undefined) => kept ?? ' ')
+  const plain = text.replace(/("(?:[^"\\\n]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g, (_, kept: string | undefined) => kept ?? ' ')
   return plain.replace(/("(?:[^"\\\n]|\\.)*")|,(?=\s*[}\]])/g, (_, kept: string | undefined) => kept ?? '')
 }

@@ -4,7 +4,7 @@ import { readFileBytes } from '../document/manifest-file.ts'
 const mostBytes = 1_048_576
 
 /** Ways to get a class that no line `class X` declares, or to make another one of it; a source with one of them isn't judged. */
-const dynamic = /^@|\bimport[ \t]*\(?[ \t]*\*|__getattr__|\bglobals\b|\bsetattr\b|\bexec\b|\btype[ \t]*\(|\bimportlib\b|\.register\b/m
+const dynamic = /^@|\bimport[ \t]*(?:\([ \t]*)?\*|__getattr__|\bglobals\b|\bsetattr\b|\bexec\b|\btype[ \t]*\(|\bimportlib\b|\.register\b/m
 /** These may say `class X` without declaring it; a text without an end is one too, so that none is read twice. */
 const textOrComment = /"""(?:\\[\s\S]|[^\\])*?(?:"""|\\?(?![\s\S]))|'''(?:\\[\s\S]|[^\\])*?(?:'''|\\?(?![\s\S]))|"(?:\\[\s\S]|[^"\\\n])*(?:"|\\?$)|'(?:\\[\s\S]|[^'\\\n])*(?:'|\\?$)|#[^\n]*/gm
 

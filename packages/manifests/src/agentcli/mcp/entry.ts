@@ -65,7 +65,10 @@ const serverAliases = {
  */
 export function mcpEntryReader (): (written: Record<string, unknown>, place: KindPlace) => Promise<KindReading> {
   let lock: OpenLock | undefined
-  return async (written, place) => await readMcpEntry(written, place, lock ??= openLock(place.file))
+  return async (written, place) => {
+    lock ??= openLock(place.file)
+    return await readMcpEntry(written, place, lock)
+  }
 }
 
 async function readMcpEntry (written: Record<string, unknown>, place: KindPlace, lock: OpenLock): Promise<KindReading> {

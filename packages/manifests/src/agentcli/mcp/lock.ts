@@ -68,7 +68,7 @@ export function openLock (manifest: string): OpenLock {
 
 function once<Made> (make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined
-  return () => made ??= make()
+  return async () => await (made ??= make())
 }
 
 /** Changes the accepted tools of a manifest; several commands do so one after the other. */

@@ -158,7 +158,7 @@ function usableServer (named: string): string {
   const written = named.replace(/^\/\//, 'https://')
   const isUsable = /^https?:\/\/[^{}]*$/i.test(written) && URL.canParse(written)
   if (!isUsable) throw new OpenapiFault(`names no server${written === '' ? '' : ` but ${text20(written)}`}: say which one with --server URL`)
-  return written.replace(/[?#].*$/s, '').replace(/\/+$/, '')
+  return written.replace(/[?#].*$/s, '').replace(/(?<!\/)\/+$/, '')
 }
 
 function descriptionOf ({ summary, description, deprecated }: Record<string, unknown>): string {
