@@ -1,5 +1,5 @@
 import { ToolyardError } from './http/errors.ts'
-import { newKey } from './key.ts'
+import { newKey } from './http/key.ts'
 import { pathSegment } from './http/path-segment.ts'
 import { list, record, text } from './http/shape.ts'
 import type { Transport } from './http/transport.ts'

@@ -1,4 +1,4 @@
-import { newKey } from '../key.ts'
+import { newKey } from './key.ts'
 
 /** How a client reads and writes JSON, in place of its own way, such as with decimals of a library. */
 export interface Json {
