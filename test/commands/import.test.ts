@@ -17,7 +17,7 @@ t.test('the commands of docs/http-entries.md do what the page says', async t => 
   const [printed, written, asJson, valid] = runs
   t.match(printed, { status: 0, stderr: /1 tool, 1 left out\n - addPhoto takes its body as image\/png.*\nEnvironment variables that the workers need:\n - WEATHER_TOKEN: a token\n$/s })
   t.match(JSON.parse(printed?.stdout ?? ''), { tools: [{ name: 'getWeather', http: { method: 'GET', url: 'https://api.example.com/v1/{city}/weather', headers: { Authorization: { setting: 'WEATHER_TOKEN', prefix: 'Bearer ' } } } }] })
-  t.match(written, { status: 0, stdout: '', stderr: /1 tool in tools\.json, 1 left out/ })
+  t.match(written, { status: 0, stdout: '', stderr: /1 tool in weather\.json, 1 left out/ })
   t.match(JSON.parse(asJson?.stdout ?? ''), { ok: true, manifest: { tools: [{ name: 'demo_getWeather', http: { url: 'https://staging.example.com/v1/{city}/weather' } }] }, left_out: [], settings: { DEMO_TOKEN: 'a token' } })
   t.match(valid, { status: 0 }, JSON.stringify(valid))
 })

@@ -119,7 +119,7 @@ t.test('an invalid new session is refused with the reason', async t => {
     [{ from: '../workspace' }, /^'from' must match/],
     [{ from: '..' }, /^'from' must match/],
     [{ from: 'blank/x' }, /^'from' must match/],
-    [{ from: 'missing' }, /^'from' names no template/],
+    [{ from: 'missing' }, /^'from' names no template: it is a directory of SESSION_TEMPLATES_DIR$/],
     [{ from: 'a-file' }, /^'from' names no template/],
     [{ path: '/etc' }, /'path' is not a known field/]
   ]

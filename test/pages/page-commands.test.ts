@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -16,7 +16,7 @@ const slow = {
 const pages = [
   { page: 'docs/mcp.md', expected: [/"name":"data_file_read"/, /event: message\ndata: .*# A workspace/], given: {} },
   { page: 'docs/http-tools.md', expected: [/"# A workspace\\n"/, /"status":"(?:queued|running)"/, /"note.txt"/], given: slow },
-  { page: 'docs/openapi.md', expected: [/"openapi":"3\.1\.0"/, /^$/, /tools\.json/, /"# A workspace\\n"/], given: {}, leaves: 'tools.d.ts' }
+  { page: 'docs/openapi.md', expected: [/"openapi":"3\.1\.0"/, /^$/, /openapi\.json/, /"# A workspace\\n"/], given: {}, leaves: 'tools.d.ts' }
 ]
 const skip = spawnSync('curl', ['--version']).status !== 0 && 'no curl here'
 
@@ -27,6 +27,8 @@ for (const { page, expected, given, leaves } of pages) {
     t.teardown(() => rm(dir, { recursive: true }))
     // The reader's installed packages.
     await symlink(join(repoRoot, 'node_modules'), join(dir, 'node_modules'))
+    // The pages are read in the directory of one's own tools.
+    await writeFile(join(dir, 'tools.json'), 'mine')
     const commands = commandsOf(page)
     t.equal(commands.length, expected.length)
     for (const [index, command] of commands.entries()) {
@@ -34,6 +36,7 @@ for (const { page, expected, given, leaves } of pages) {
       t.equal(status, 0, output)
       t.match(output, expected[index])
     }
+    t.equal(await readFile(join(dir, 'tools.json'), 'utf8'), 'mine')
     if (leaves !== undefined) t.ok(existsSync(join(dir, leaves)))
   })
 }

@@ -66,7 +66,7 @@ export async function sessionRoutes (app: App, sessions: Sessions, settings: Ses
 /** @throws HttpError `VALIDATION_ERROR` */
 async function checkTemplate (from: string, { templatesDir }: SessionSettings): Promise<void> {
   const found = templatesDir === undefined ? undefined : await stat(join(templatesDir, from)).catch(() => undefined)
-  if (found?.isDirectory() !== true) throw new HttpError('VALIDATION_ERROR', "'from' names no template")
+  if (found?.isDirectory() !== true) throw new HttpError('VALIDATION_ERROR', "'from' names no template: it is a directory of SESSION_TEMPLATES_DIR")
 }
 
 function view (session: Session): SessionView {
