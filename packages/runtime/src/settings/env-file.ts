@@ -10,6 +10,9 @@ const assignment = /^\s*(?:export\s+)?[\w.-]+(?:\s*=\s*?|:\s+?)(?:\s*'(?:\\'|[^'
 /** A value that begins with a quote, which is never closed: dotenv takes the quote for a part of it. */
 const openQuote = /^(["'`])(?:(?!\1)[^])*$/
 
+/** What a shell would fill in, and dotenv leaves as it is: a secret would be the text of its own command. */
+const forShell = /\$\(|\$\{\w+\}|(?:^|,)(?:\$\w+|~)\//
+
 /** For clients; no other variable of Toolyard's own is meant to be in a file. */
 const ofClients = ['TOOLYARD_URL', 'TOOLYARD_API_KEY', 'TOOLYARD_NO_INSTALL']
 /** Read by the libraries of OpenTelemetry themselves. */
@@ -39,7 +42,7 @@ export function isSettingName (name: string): boolean {
 
 /**
  * The values of an environment file, and a warning for each line that sets nothing and is no remark, for each variable that
- * isn't taken from a file, and for each quote that is never closed.
+ * isn't taken from a file, for each quote that is never closed, and for each setting that only a shell would fill in.
  */
 interface EnvFile {
   values: Readonly<Record<string, string>>
@@ -56,7 +59,9 @@ export function inspectEnvFile (file = '.env'): EnvFile {
     .map(name => `${name} in ${path} has no effect: it says how programs run. Set it in the environment that starts Toolyard`)
   const open = Object.keys(values).filter(name => openQuote.test(values[name] ?? ''))
     .map(name => `${name} in ${path} begins with a quote that is never closed, so the quote is a part of its value: close it, or take it out`)
-  return { values, warnings: [...steered, ...open, ...emptyLines(rest, path)] }
+  const unfilled = Object.keys(values).filter(name => isSettingName(name) && forShell.test(values[name] ?? ''))
+    .map(name => `${name} in ${path} is written for a shell, which does not read this file: write the value itself in place of $(...), \${...}, $NAME/ or ~/`)
+  return { values, warnings: [...steered, ...open, ...unfilled, ...emptyLines(rest, path)] }
 }
 
 function emptyLines (rest: string, path: string): string[] {
