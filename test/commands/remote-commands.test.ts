@@ -115,6 +115,15 @@ await t.test('a failed call names tools of similar names, and prints the hint of
   t.match(await run(['call', 'seal']), { status: 1, stderr: 'toolyard call: TOOL_FAILED: locked\nunlock it first\n' })
 })
 
+await t.test('jobs are printed as JSON with the digits that were sent', async t => {
+  const written = '"n": 1152921504606846977'
+  const submitted = (await run(['jobs', 'submit', 'echo', '--input', `{${written}}`, '--json'])).stdout
+  const { job: { id } } = JSON.parse(submitted) as { job: { id: string } }
+  await reach(service.client, id, 'succeeded')
+  t.ok(submitted.includes(written), submitted)
+  t.ok((await run(['jobs', 'retry', id, '--json'])).stdout.includes(written))
+})
+
 await t.test('arguments behind --json are refused, with the way to give them', async t => {
   t.match(await run(['call', 'echo', '--json', '{"n": 1}']), { status: 2, stderr: /print the object into it, as in echo .* \| toolyard call NAME --json -$/m })
   t.match(await run(['call', 'echo', '--json', 'x']), { status: 2, stderr: /put the tool's name before it$/m })

@@ -227,6 +227,13 @@ t.test('held calls are listed, counted as held, not promoted, and removed from t
   t.match((await client.request('/v1/approvals?tool=always')).body, { approvals: { length: 0 } })
 })
 
+t.test('the beginning of arguments that a list shows ends with a whole character', async t => {
+  const begins = `{"amount":13,"note":"${'x'.repeat(478)}`
+  await hold('always', { amount: 13, note: `${'x'.repeat(478)}😀` })
+  const { body: { approvals } } = await client.request<{ approvals: ApprovalItem[] }>('/v1/approvals?tool=always')
+  t.equal(approvals[0]?.arguments_preview, begins)
+})
+
 t.test('the policy file is asked for the calls of all tools', async t => {
   t.match((await call('free', { amount: 1, note: 'never' })).results, [{ error: { code: 'POLICY_DENIED', message: 'Never is not a note.' } }])
   t.match((await call('free', { amount: 1, note: 'sometimes' })).results, [{ ok: true }])

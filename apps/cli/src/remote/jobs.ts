@@ -34,7 +34,7 @@ const list: Command = {
     const page = await client.jobs.list({
       ...filtersOf(options), status, order, limit: limit === undefined ? undefined : Number(limit)
     })
-    if (options['json'] === true) print(JSON.stringify(page, null, 2))
+    if (options['json'] === true) print(prettyJson(page))
     else print([...page.jobs.map(row), ...nextPage('toolyard jobs list', options, page.next_cursor), ...page.jobs.length === 0 ? ['No jobs'] : []].join('\n'))
   })
 }
@@ -54,7 +54,7 @@ const submit: Command = {
     const text = textOption(options, 'input') ?? '{}'
     const input = readObject(text === '-' ? readFileSync(0, 'utf8') : text, '--input')
     const job = await client.jobs.submit({ type, input, queue: textOption(options, 'queue') ?? null, session: textOption(options, 'session') ?? null })
-    print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : job.id)
+    print(options['json'] === true ? prettyJson(around({ ok: true, job })) : job.id)
   })
 }
 
@@ -79,7 +79,7 @@ when the job failed or was cancelled.`,
   run: withClient(async (client, { args: [id = ''], options }) => {
     const { follow, json, tail } = options as { follow?: boolean, json?: boolean, tail?: string }
     if (tail !== undefined && !/^\d+$/.test(tail)) throw misuse(`--tail must be a number, not '${tail}'`)
-    const show = (entry: LogEntry): void => { print(json === true ? JSON.stringify(entry) : `${entry.ts} ${entry.level} ${entry.message}`) }
+    const show = (entry: LogEntry): void => { print(json === true ? writeJson(entry) : `${entry.ts} ${entry.level} ${entry.message}`) }
     if (follow !== true) {
       for (const entry of await client.jobs.logs(id, tail === undefined ? {} : { tail: Number(tail) })) show(entry)
       return exitStatus.done
@@ -102,7 +102,7 @@ const cancel: Command = {
   options: [jsonOption],
   run: withClient(async (client, { args: [id = ''], options }) => {
     const job = await client.cancel(id)
-    print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
+    print(options['json'] === true ? prettyJson(around({ ok: true, job })) : row(job))
   })
 }
 
@@ -120,7 +120,7 @@ const retry: Command = {
     const job = await client.jobs.submit({
       type, input: isRecord(input) ? input : {}, queue, session, priority, timeout_sec: timeoutSec, max_attempts: maxAttempts, tags
     })
-    print(options['json'] === true ? JSON.stringify({ ok: true, job }, null, 2) : row(job))
+    print(options['json'] === true ? prettyJson(around({ ok: true, job })) : row(job))
   })
 }
 

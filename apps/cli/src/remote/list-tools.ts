@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, prettyJson } from '@toolyard/contract/terms'
 import { exitStatus } from '../terminal/exit-status.ts'
 import { complain, print } from '../terminal/terminal.ts'
 import { toolLine } from '../terminal/tool-line.ts'
@@ -10,7 +10,7 @@ export async function listTools (asData: boolean): Promise<number> {
   const target = findTarget(process.env)
   const tools = await clientOf(target).tools('chat').catch((error: unknown) => { throw commandError(error, target) })
   complain(`asked ${target.description}`)
-  if (asData) print(JSON.stringify(tools, null, 2))
+  if (asData) print(prettyJson(tools))
   else if (tools.length === 0) print('No tools enabled')
   else {
     const audits = await auditsOf(target)

@@ -92,9 +92,9 @@ export function heldJob (job: NewJob, terms: Omit<Hold, 'digest' | 'parts'>, par
   return { ...job, maxAttempts: 1, preview: previewOf(text), data: { ...data, hold } }
 }
 
-/** How arguments begin. A copy: a part of a text would keep all of it in memory. */
+/** How arguments begin, without the half of a character. A copy: a part of a text would keep all of it in memory. */
 function previewOf (text: string): string {
-  return Buffer.from(text.slice(0, limits.previewChars)).toString()
+  return Buffer.from(text.slice(0, limits.previewChars).replace(/[\ud800-\udbff]$/, '')).toString()
 }
 
 /** How a call ends that somebody has denied: an answer for the model, and no fault of the tool. */
