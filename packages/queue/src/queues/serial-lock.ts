@@ -1,4 +1,6 @@
-import { type Redis, jobKey, jobPartKey, queueKey, queueStem, serialKey, serialToolsKey, fromRedis } from '@toolyard/store'
+import type { JobData } from '@toolyard/contract'
+import type { Job } from 'bullmq'
+import { type Redis, idOf, jobKey, jobPartKey, ownerOf, queueKey, queueStem, serialKey, serialToolsKey, fromRedis } from '@toolyard/store'
 import type { JobQueues } from './job-queues.ts'
 import { promote } from './release.ts'
 import { behindScript, callScript, comingScript, enterScript, leaveScript, moveScript, noteScript, registerSerial } from './serial-scripts.ts'
@@ -28,6 +30,11 @@ const parkMs = { least: 60_000, perPlace: 1_000 }
 /** A job that was called is waited for so long, in milliseconds. */
 const comesMs = 2_000
 
+/** What the lock knows of a job. */
+export function serialJobOf (job: Job<JobData>, queue: string): SerialJob {
+  return { tool: job.data.tool, owner: ownerOf(job.data), type: job.name, queue, id: idOf(job) }
+}
+
 export class SerialLock {
   readonly #redis: Redis
   readonly #queues: JobQueues
@@ -48,6 +55,12 @@ export class SerialLock {
     if (state !== 'first') return 'parks'
     if (await this.#isEarlierComing(job)) return 'gives way'
     return await this.#enter(job, token, '1') === 'holds' ? 'runs' : 'parks'
+  }
+
+  /** For a job that waits for something else than the tool: it leaves the line, in which it would have the place of its owner. */
+  async giveUp (job: SerialJob): Promise<void> {
+    await this.#eval(leaveScript, job.tool, memberOf(job), '')
+    await this.call(job.tool)
   }
 
   /** How long a job is parked that is in the line, in milliseconds. */

@@ -107,9 +107,16 @@ end
 if next == '0' and ARGV[3] == '0' then redis.call('HDEL', lock, 'behind:' .. ARGV[2]) end
 return next
 `
-/** A called job has not come, and those of its queue are behind: they are called again in their turn. ARGV: member, queue. */
+/**
+ * A called job has not come, and those of its queue are behind: they are called again in their turn. Its owner has had one, or it would be
+ * called again at once. ARGV: member, queue.
+ */
 export const behindScript = `
 ${shared}
+local number = math.floor((redis.call('ZSCORE', line, ARGV[1]) or 0) / 2)
+for _, owner in ipairs(redis.call('ZRANGE', turns, 0, -1)) do
+  if tonumber(numberOf(owner)) == number then redis.call('ZADD', turns, redis.call('HINCRBY', lock, 'runs', 1), owner) end
+end
 redis.call('HSET', lock, 'behind:' .. ARGV[2], '1')
 if redis.call('HGET', lock, 'called') == ARGV[1] then redis.call('HDEL', lock, 'called', 'calledAt') end
 return 1

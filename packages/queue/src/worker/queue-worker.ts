@@ -2,7 +2,7 @@ import { onAbort } from '@toolyard/runtime'
 import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { asError } from '@toolyard/contract/terms'
-import { serverTime, mayRedisTakeItLater, idOf, ownerOf } from '@toolyard/store'
+import { serverTime, mayRedisTakeItLater, idOf } from '@toolyard/store'
 import type { Announcer } from './announcer.ts'
 import { cancelled, isMarked, type CancelledJobs } from '../record/cancellation.ts'
 import type { JobBackendParts } from '../backend/job-backend.ts'
@@ -22,7 +22,7 @@ import type { JobQueues } from '../queues/job-queues.ts'
 import type { OutputStore } from '../read/output-store.ts'
 import { encodeFailure } from '../record/settlement.ts'
 import type { TenantPlaces } from './tenant-places.ts'
-import type { SerialLock, SerialJob } from '../queues/serial-lock.ts'
+import { serialJobOf, type SerialLock } from '../queues/serial-lock.ts'
 import type { HandlerResult, WorkerPoolOptions } from './handler.ts'
 import { lockLost, stopped, takenJobOf, type Run } from './run.ts'
 
@@ -122,6 +122,7 @@ export class QueueWorker {
       const { places } = this.#parts
       const leave = await places.take(job.data.tenant, id)
       if (leave === undefined) {
+        if (job.data.serial === true) await this.#parts.serialLock.giveUp(serialJobOf(job, this.#queue))
         await places.park(job.data.tenant, { queue: this.#queue, id }, ms => this.#park(run, ms))
         return left
       }
@@ -176,7 +177,7 @@ export class QueueWorker {
   /** Runs the job of a serial tool when it is its turn, else parks it, as if it hadn't been started. */
   async #handleSerially (run: Run): Promise<HandlerResult | typeof left> {
     const { job, token } = run
-    const serial: SerialJob = { tool: job.data.tool, owner: ownerOf(job.data), type: job.name, queue: this.#queue, id: idOf(job) }
+    const serial = serialJobOf(job, this.#queue)
     const turn = await this.#parts.serialLock.enter(serial, token)
     if (turn !== 'runs') {
       await this.#park(run, await this.#parts.serialLock.parkMs(serial))
