@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
-import { setImmediate } from 'node:timers/promises'
+import { grouped } from '@toolyard/contract/terms'
+import { createPause } from '../document/pause.ts'
 import { placeOf } from '../document/place.ts'
 import { wholeFinding, type ManifestFault } from '../finding/finding.ts'
 import type { Layer, LayerEntry, ManifestText } from '../layer/layer.ts'
@@ -23,16 +24,18 @@ export async function readToolManifest (manifest: ManifestText): Promise<Layer> 
   if (first !== undefined && !manifest.everyFault) return { entries: [], findings: [wholeFinding(first, file)] }
   findings.add(faults.map(fault => wholeFinding(fault, file)))
   const names = new Set<string>()
+  const twice = grouped(duplicates, ({ path: [list, index] }) => list === 'tools' ? index : undefined)
+  const pause = createPause()
   const switches: LayerEntry[] = []
   const unplaced: UnplacedEntry[] = []
   for (const [index, value] of header.tools.entries()) {
     const { entry, findings: own } = await readEntry(value, { file, index, schemas })
-    const faults = [...duplicateRemarks(duplicates, index), ...nameRemarks(value, index, names)]
+    const faults = [...duplicateRemarks(twice.get(index) ?? [], index), ...nameRemarks(value, index, names)]
     findings.add([...faults, ...own])
     if (faults.length === 0 && entry?.kind === 'switch') switches.push(entry)
     if (faults.length === 0 && entry?.kind === 'tool') unplaced.push({ entry, pythonRoot: pythonRootOf(value) ?? header.pythonRoot })
     // Judging patterns takes milliseconds each: a long manifest must not hold up a process that serves.
-    if (entry !== undefined || index % 100 === 0) await setImmediate()
+    await pause()
   }
   const placed = await placeTools(unplaced, createModuleFinder(dirname(file)))
   for (const placement of placed) findings.add(placement.findings)
@@ -45,7 +48,7 @@ export async function readToolManifest (manifest: ManifestText): Promise<Layer> 
 }
 
 function duplicateRemarks (duplicates: ManifestText['duplicates'], index: number): Remark[] {
-  return duplicates.filter(({ path }) => path[0] === 'tools' && path[1] === index).map(({ path, line, column }) => ({
+  return duplicates.map(({ path, line, column }) => ({
     severity: 'error', rule: 'P8', index, path, line, column, message: `${placeOf(path)} stands twice`, fix: 'Remove one of the two.'
   }))
 }
