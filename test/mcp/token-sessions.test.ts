@@ -1,3 +1,4 @@
+import { exportJWK, generateKeyPair } from 'jose'
 import t from 'tap'
 import { injectService, openTestApi } from '../support/injected.ts'
 import { startIssuer } from '../support/issuer.ts'
@@ -33,4 +34,28 @@ t.test('a stream of a token ends with it, and another one of the same subject st
   const reader = staying.body?.getReader()
   for (const beat of [1, 2, 3]) t.notOk((await reader?.read())?.done, `heartbeat ${beat}`)
   await reader?.cancel()
+})
+
+t.test('an issuer that changes its keys is asked for them, and old ones end, also after the clock of the API was set back', async t => {
+  const { privateKey, publicKey } = await generateKeyPair('ES256')
+  const jwk = { ...await exportJWK(publicKey), kid: 'key-2', alg: 'ES256' }
+  const statusOf = async (options: Parameters<typeof issuer.token>[1]): Promise<number> => {
+    const token = await issuer.token(url, { claims: { org: 'acme' }, ...options })
+    return (await post(url, initialize, { authorization: `Bearer ${token}` })).status
+  }
+  const fresh = { key: privateKey, header: { kid: 'key-2' } }
+  t.equal(await statusOf({}), 200)
+  issuer.answers.set('/keys', response => { response.end(JSON.stringify({ keys: [jwk] })) })
+  const [date, steady] = [Date.now.bind(Date), performance.now.bind(performance)]
+  t.teardown(() => {
+    issuer.answers.clear()
+    Object.assign(Date, { now: date })
+    Object.assign(performance, { now: steady })
+  })
+  Object.assign(Date, { now: () => date() - 3_600_000 })
+  const claims = { org: 'acme', exp: Math.floor(date() / 1_000) + 300 }
+  t.equal(await statusOf({ ...fresh, claims }), 401, 'it was asked just now')
+  Object.assign(performance, { now: () => steady() + 31_000 })
+  t.equal(await statusOf({ ...fresh, claims }), 200)
+  t.equal(await statusOf({ claims }), 401)
 })

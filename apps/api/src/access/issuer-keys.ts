@@ -1,7 +1,7 @@
 import { asError } from '@toolyard/contract'
-import type { createRemoteJWKSet, CryptoKey } from 'jose'
+import type { createLocalJWKSet, CryptoKey, JSONWebKeySet } from 'jose'
 
-type RemoteKeys = ReturnType<typeof createRemoteJWKSet>
+type KeySet = ReturnType<typeof createLocalJWKSet>
 
 /** The issuer can't be asked for its keys, or answers nonsense. */
 class IssuerUnavailableError extends Error {
@@ -11,13 +11,17 @@ class IssuerUnavailableError extends Error {
 const most = { ms: 5_000, bytes: 262_144 }
 /** After a failure the issuer isn't asked again for this long, in milliseconds, whatever clients send. */
 const restMs = 5_000
-/** How long keys are taken for current, and how often unknown ones may be asked for. */
-const keysOptions = { cacheMaxAge: 600_000, cooldownDuration: 30_000, timeoutDuration: most.ms }
+/** How long keys are taken for current, and how often unknown ones may be asked for, in milliseconds. */
+const currentMs = 600_000
+const askedAgainMs = 30_000
 
 /** The public keys of an OAuth issuer, which its metadata leads to. They are asked for when the first token comes. */
 export class IssuerKeys {
   readonly #issuer: string
-  #finding: Promise<RemoteKeys> | undefined
+  #address: URL | undefined
+  /** `readAt` is by the process's monotonic clock: the other one may be set back, and the keys would never be old. */
+  #keys: { set: KeySet, readAt: number } | undefined
+  #reading: Promise<KeySet> | undefined
   #failure: { error: IssuerUnavailableError, until: number } | undefined
 
   constructor (issuer: string) {
@@ -25,31 +29,37 @@ export class IssuerKeys {
   }
 
   /** Finds the key that a token names. @throws IssuerUnavailableError; an error of jose for a token without a key. */
-  async find (...token: Parameters<RemoteKeys>): Promise<CryptoKey> {
-    const keys = await (this.#finding ??= this.#discover())
+  async find (...token: Parameters<KeySet>): Promise<CryptoKey> {
+    const { errors } = await import('jose')
+    const set = await this.#readWithin(currentMs)
     try {
-      return await keys(...token)
+      return await set(...token)
     } catch (error) {
-      // They may be elsewhere by now.
-      if (error instanceof IssuerUnavailableError && !keys.fresh) this.#finding = undefined
-      throw error
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      const now = await this.#readWithin(askedAgainMs)
+      if (now === set) throw error
+      return await now(...token)
     }
   }
 
-  async #discover (): Promise<RemoteKeys> {
-    const { createRemoteJWKSet, customFetch } = await import('jose')
-    const address = await this.#guarded(() => this.#keysAddress()).catch((error: unknown) => {
-      this.#finding = undefined
-      throw error
-    })
-    return createRemoteJWKSet(address, {
-      ...keysOptions,
-      [customFetch]: async (url: string) => await this.#guarded(async () => {
-        const answer = await read(url)
-        if (!isKeySet(answer)) throw new Error(`${url} is no set of keys`)
-        return Response.json(answer)
-      })
-    })
+  /** The keys, read no longer ago than this. */
+  async #readWithin (ms: number): Promise<KeySet> {
+    if (this.#keys !== undefined && performance.now() - this.#keys.readAt < ms) return this.#keys.set
+    this.#reading ??= this.#guarded(() => this.#read()).finally(() => { this.#reading = undefined })
+    return await this.#reading
+  }
+
+  async #read (): Promise<KeySet> {
+    const { createLocalJWKSet } = await import('jose')
+    const address = this.#address ?? await this.#keysAddress()
+    // They may be elsewhere the next time, if this fails.
+    this.#address = undefined
+    const answer = await read(address.href)
+    if (!isKeySet(answer)) throw new Error(`${address.href} is no set of keys`)
+    const set = createLocalJWKSet(answer)
+    this.#address = address
+    this.#keys = { set, readAt: performance.now() }
+    return set
   }
 
   async #keysAddress (): Promise<URL> {
@@ -95,7 +105,7 @@ function keysAddressIn (metadata: unknown, issuer: string): URL {
   return url
 }
 
-function isKeySet (answer: unknown): boolean {
+function isKeySet (answer: unknown): answer is JSONWebKeySet {
   return typeof answer === 'object' && answer !== null && 'keys' in answer && Array.isArray(answer.keys)
 }
 
