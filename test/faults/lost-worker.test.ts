@@ -1,5 +1,5 @@
 import { orElse } from '@toolyard/contract/terms'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
@@ -57,4 +57,14 @@ t.test('promise 12 an approved call whose worker is killed does not run again, a
   await service.workers[0]?.stop('SIGKILL')
   t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'failed', error: { code: 'WORKER_LOST', message: /its approval was for one run/ }, attempts: 1 })
   t.equal(runsOf(service, 'held'), 1)
+})
+
+t.test('promise 2 a call whose worker is killed, and whose tool no manifest has any more, may have run: it is lost, and not unknown', async t => {
+  const service = await start(t)
+  const { id } = await submit(service.client, { type: 'agentcli.never' })
+  await waitFor('it runs', () => runsOf(service, 'never') === 1)
+  writeFileSync(join(service.dir, 'tools.json'), JSON.stringify({ tools: [tool('again')] }))
+  await service.startWorker()
+  await service.workers[0]?.stop('SIGKILL')
+  t.match(await reach(service.client, id, 'succeeded', 'failed'), { status: 'failed', error: { code: 'WORKER_LOST', message: /its tool is gone/ }, attempts: 1 })
 })

@@ -4,7 +4,7 @@ import type { SandboxState, TraceContext } from '@toolyard/contract'
 import type { Executors, Outcome, Sandbox, Success, WorkflowSteps } from '@toolyard/executors'
 import { admitCall, holdsAtMost, isIdempotent, makesJobs, toolOfCall, type AnswerSchemas, type Deployment, type Tool } from '@toolyard/manifests'
 import { isShortage, shortageOf } from '@toolyard/sandbox'
-import { approvedOnce, argumentsOf, notRunAgain, type TakenJob, type HandlerResult } from '@toolyard/queue'
+import { approvedOnce, argumentsOf, notRunAgain, toolGone, type TakenJob, type HandlerResult } from '@toolyard/queue'
 import { mayRedisTakeItLater, ownerOf, ReplicasMissingError, type CallCounter, type JobTypeTable } from '@toolyard/store'
 import type { JobMetrics, Logger } from '@toolyard/runtime'
 import { maskError } from './secret-mask.ts'
@@ -134,7 +134,7 @@ async function runTool (job: TakenJob, deps: HandlerDeps, { run, trace, usage }:
   const idempotent = registered !== undefined && isIdempotent(registered.tool, deps)
   // A workflow goes on where it was: it does nothing twice.
   const mayRepeat = idempotent && (job.data.hold === undefined || makesJobs(registered.tool))
-  if (job.lostBefore && registered !== undefined && !mayRepeat) return failure('WORKER_LOST', idempotent ? approvedOnce : notRunAgain)
+  if (job.lostBefore && !mayRepeat) return failure('WORKER_LOST', registered === undefined ? toolGone : idempotent ? approvedOnce : notRunAgain)
   // Large arguments were parsed in this turn of the event loop; what follows takes its time too.
   if (!holdsAtMost(job.data.arguments, turnValues)) await turn()
   const args = await argumentsOf(job.data)

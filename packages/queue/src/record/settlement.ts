@@ -13,6 +13,8 @@ export const lostTooOften = 'job stalled more than allowable limit'
 export const notRunAgain = 'The worker that ran this job was lost; the tool is not idempotent and is not run again'
 /** The same of a call that was approved, also where its tool may be run again otherwise: an approval is for one run. */
 export const approvedOnce = 'The worker that ran this job was lost; its approval was for one run, and it is not run again'
+/** The same where no manifest has the tool any more: nobody can say whether it may run again. */
+export const toolGone = 'The worker that ran this job was lost; its tool is gone from the manifests, and it is not run again'
 /** All job ids are UUIDs. */
 const idLength = 36
 
@@ -67,7 +69,7 @@ export function runsOf (started: number, failedReason: string | null | undefined
 export function isFailedUnrun (failedReason: string | null | undefined): boolean {
   if (typeof failedReason !== 'string') return false
   if (failedReason === lostTooOften || failedReason.startsWith('{"code":"DEPENDENCY_BLOCKED"')) return true
-  return failedReason.includes(notRunAgain) || failedReason.includes(approvedOnce)
+  return [notRunAgain, approvedOnce, toolGone].some(why => failedReason.includes(why))
 }
 
 /** A reason that isn't ours comes from BullMQ itself, which fails the jobs of workers that died too often. */
