@@ -171,6 +171,20 @@ void t.test('fault 16 however many processes a call starts, they have one share 
   t.ok(shares().length < count + 15, 'groups are used again')
 })
 
+void t.test('fault 16 calls that start at the same time have a control group each', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const directory = toolsDirectory(tools)
+  const stop = new AbortController()
+  const lengths = Array.from({ length: 9 }, nap)
+  const calls = lengths.map(async seconds => await tools.shell(`sleep ${seconds}`, { signal: stop.signal }))
+  const sleepers = (): string[][] => readdirSync(directory).filter(name => name.startsWith('share-'))
+    .map(name => namesIn(join(directory, name)).filter(each => lengths.some(seconds => each === `sleep\0${seconds}\0`)))
+  await waitFor('all of them run', () => sleepers().flat().length === calls.length)
+  t.strictSame(sleepers().filter(names => names.length > 1), [])
+  stop.abort()
+  for (const call of calls) t.match(await call, { ok: false })
+})
+
 void t.test('fault 10 no control group of a call or a worker is left behind', { skip }, async t => {
   const tools = await boxedTools(t)
   // With version 2 the processes are one level below.

@@ -34,16 +34,21 @@ process.stdin.setEncoding('utf8').on('data', (text: string) => {
   for (const line of lines) take(JSON.parse(line) as HelperRequest)
 }).on('error', leave).on('end', leave)
 
-/** Whatever one message causes is the answer to that message, and ends nothing else. */
 function take (message: HelperRequest): void {
+  switch (message.kind) {
+    case 'start': groups.inTurn(() => { answerFor(message, start) }, message.group === undefined); break
+    // A call may have used up the number of processes of its share.
+    case 'make-pipes': groups.inTurn(() => { answerFor(message, makePipes) }, true); break
+    case 'join': answerFor(message, join); break
+    case 'listen': void listen(message); break
+    case 'let-go': letGo(message.id)
+  }
+}
+
+/** Whatever one message causes is the answer to that message, and ends nothing else. */
+function answerFor<Message extends HelperRequest> (message: Message, act: (message: Message) => void): void {
   try {
-    switch (message.kind) {
-      case 'start': startInOrder(message); break
-      case 'make-pipes': makePipes(message); break
-      case 'join': join(message); break
-      case 'listen': void listen(message); break
-      case 'let-go': letGo(message.id)
-    }
+    act(message)
   } catch (error) {
     say({ kind: 'failed', id: message.id, error: codeOf(error) })
   }
@@ -93,14 +98,6 @@ function parentPid (): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
 }
 
-/** What nobody waits for gets a share of its own first: it may be there for long, and for whoever comes. */
-function startInOrder (message: StartMessage): void {
-  if (message.apart === true) groups.nextShare()
-  const underWay = message.apart === true || message.group !== undefined ? groups.underWay() : undefined
-  if (underWay === undefined) start(message)
-  else void underWay.then(() => { take({ ...message, apart: undefined }) })
-}
-
 /** It answers when it is back in its own groups: the worker may then end and remove those of the call. */
 function start (message: StartMessage): void {
   const { id } = message
@@ -112,8 +109,7 @@ function start (message: StartMessage): void {
     if (message.hold === true) held.set(id, openSync(message.pipes.stdin, constants.O_WRONLY))
     for (const path of Object.values(message.pipes)) unlinkSync(path)
     for (const path of message.files) opened.push(openSync(path, 'r+'))
-    if (message.group === undefined) groups.makeRoom()
-    else groups.enterCall(message.group.members)
+    if (message.group !== undefined) groups.enterCall(message.group.members)
     let pid: number | undefined
     const child = startFirstToEnd(workersProc, () => spawn(message.program, message.args, {
       cwd: message.cwd, env: message.env, argv0: message.name, detached: true, stdio: opened
@@ -145,8 +141,8 @@ function run (id: number, child: ChildProcess, pid: number, refused: string | un
     say({ kind: 'ended', id, code, signal })
   })
   // What runs alone takes from nobody, and most calls are over by then.
-  if (running.size > 1) groups.nextShare()
-  else setTimeout(() => { groups.nextShare() }, aloneMs).unref()
+  if (running.size > 1) groups.moveOn()
+  else setTimeout(() => { groups.moveOn() }, aloneMs).unref()
 }
 
 function letGo (id: number): void {

@@ -110,7 +110,7 @@ async function unlessGivenUp<T> (begun: Promise<T>, interrupted: LaunchRequest['
 /** A pipe that no process has open for writing reads as ended, so reading begins once the process has it. */
 async function launchThrough (
   helper: HelperProcess, { paths, reading, writing, later, abandon }: Channel,
-  { plan, files, group, ahead, hold, interrupted }: LaunchRequest
+  { plan, files, group, hold, interrupted }: LaunchRequest
 ): Promise<Child> {
   const { program, args, env, cwd, name } = plan
   checkElements([program, cwd, ...args, ...Object.values(env)])
@@ -123,7 +123,6 @@ async function launchThrough (
     pipes: paths,
     files: later === undefined ? files : [...files, later.order],
     hold,
-    ...(ahead === true || hold === true ? { apart: true } : {}),
     group: group && { members: group.members, limits: group.limits }
   })
   const undo = async (begun: Promise<Launched>): Promise<void> => {

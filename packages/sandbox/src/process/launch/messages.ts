@@ -16,8 +16,6 @@ export interface StartMessage {
   hold?: true | undefined
   /** Paths to open for reading and writing, as 3, 4 and so on. */
   files: readonly string[]
-  /** Nobody waits for the start: it waits until the helper is in a share of the processor that nothing else is in. */
-  apart?: true | undefined
   /** `members`: files that the helper writes its own id to before the start. `limits`: what is written to which file after it. */
   group?: { members: readonly string[], limits: ReadonlyArray<readonly [file: string, value: string]> } | undefined
 }

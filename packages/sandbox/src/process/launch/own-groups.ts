@@ -7,18 +7,12 @@ import type { HelperGroups } from '../table/groups.ts'
 interface OwnGroups {
   /** `shares` are for what it starts. */
   join (groups: HelperGroups): void
-  /** Makes room for what is started next where it is. */
-  makeRoom (): void
+  /** Runs `start` when the helper is in a share where nothing runs, or is about to enter the group of a call; one after the other. */
+  inTurn (start: () => void, needsShare: boolean): void
   /** Something was started where it is. The function that is returned is to be called when that ended. */
   started (): () => void
-  /**
-   * Moves the helper to a share without processes, unless it is in one. The kernel takes up to 10 ms, and nothing waits for it: what
-   * is started meanwhile is born where the helper was before. So it is where the machine allows no more groups.
-   */
-  nextShare (): void
-  /** The move to a share that has begun and not ended; undefined when there is none. */
-  underWay (): Promise<void> | undefined
-  /** To be called when no move is under way: it would take the helper, and what the call starts, out of the call's groups. */
+  /** Moves the helper to a share where nothing runs, unless it is in one, so that the next start need not wait for it. */
+  moveOn (): void
   enterCall (members: readonly string[]): void
   /** Leaves those of a call, and sets the limits once it is only the call that they bound; answers why it can't be bounded. */
   leaveCall (limits?: ReadonlyArray<readonly [file: string, value: string]>): string | undefined
@@ -27,15 +21,13 @@ interface OwnGroups {
 }
 
 /**
- * The processor is shared between groups, not between processes: a call that starts a hundred of them has one share. The calls in it
- * have as many processes together as each may have, so that the number of those of root is bounded too.
+ * The processor is shared between groups, not between processes: a call that starts a hundred of them has one share. A share is
+ * of one call, and bounds the number of its processes, those of root too.
  */
 interface Share {
   /** In each hierarchy; the last one counts processes and threads. */
   directories: readonly string[]
-  calls: number
-  /** For how many calls there is room. */
-  room: number
+  isTaken: boolean
 }
 
 /** Threads of the helper, which is in the share of what it starts next. */
@@ -47,46 +39,58 @@ export function createOwnGroups (): OwnGroups {
   let processes = 0
   let count = 0
   const free: Share[] = []
+  const waiting: Array<{ start: () => void, needsShare: boolean }> = []
   let here: Share | undefined
-  let moving: Promise<void> | undefined
-  /** Whether it may be in the groups of a call. */
+  let isMoving = false
+  /** Whether it may be in the groups of a call, outside of `own` and of shares. */
   let away = false
 
+  const needsMove = (): boolean => prefixes.length > 0 && here?.isTaken !== false
+
   function leave (): void {
-    if (here?.calls === 0) free.push(here)
+    if (here?.isTaken === false) free.push(here)
     here = undefined
   }
 
-  function setRoom (share: Share, calls: number): void {
-    const room = Math.max(1, calls)
-    if (room === share.room) return
-    put(join(share.directories.at(-1) ?? '', 'pids.max'), String(ownThreads + room * processes))
-    share.room = room
-  }
-
+  /** The kernel takes up to 20 ms for the first move after a while. */
   async function move (): Promise<void> {
     let next: Share | undefined
     try {
-      next = free.pop() ?? makeShare(prefixes, count++)
-      setRoom(next, next.calls)
+      next = free.pop() ?? makeShare(prefixes, count++, ownThreads + processes)
       for (const directory of next.directories) await writeFile(join(directory, 'cgroup.procs'), String(process.pid))
       leave()
       here = next
     } catch {
       // There may be as many groups as the machine allows. One that refused is tried again: each start would make another one.
       if (next !== undefined) free.push(next)
+      away ||= here !== undefined
+      leave()
     }
+  }
+
+  function startWaiting (): void {
+    while (!isMoving && waiting[0] !== undefined) {
+      if (waiting[0].needsShare && needsMove()) moveOn()
+      else waiting.shift()?.start()
+    }
+  }
+
+  function moveOn (): void {
+    if (isMoving || !needsMove()) return
+    isMoving = true
+    void move().then(() => {
+      isMoving = false
+      // Where there are no more groups, a call begins in those of the helper.
+      if (here === undefined) waiting.shift()?.start()
+      startWaiting()
+    })
   }
 
   function goHome (): void {
     if (!away) return
+    leave()
     enter(own)
     away = false
-  }
-
-  function nextShare (): void {
-    if (prefixes.length === 0 || here?.calls === 0 || away) return
-    moving ??= move().finally(() => { moving = undefined })
   }
 
   return {
@@ -95,31 +99,22 @@ export function createOwnGroups (): OwnGroups {
       own = groups.members
       prefixes = groups.shares
       processes = groups.processes
-      nextShare()
+      moveOn()
     },
-    makeRoom () {
-      if (here !== undefined) setRoom(here, here.calls + 1)
+    inTurn (start, needsShare) {
+      waiting.push({ start, needsShare })
+      startWaiting()
     },
     started () {
       const share = here
-      if (share === undefined) {
-        nextShare()
-        return () => {}
-      }
-      share.calls++
+      if (share === undefined) return () => {}
+      share.isTaken = true
       return () => {
-        share.calls--
-        try {
-          setRoom(share, share.calls)
-        } catch {
-          // It is gone: what else the helper has started must not end with it.
-          return
-        }
-        if (share.calls === 0 && share !== here) free.push(share)
+        share.isTaken = false
+        if (share !== here) free.push(share)
       }
     },
-    nextShare,
-    underWay: () => moving,
+    moveOn,
     enterCall (members) {
       away = true
       leave()
@@ -138,10 +133,11 @@ export function createOwnGroups (): OwnGroups {
   }
 }
 
-function makeShare (prefixes: readonly string[], number: number): Share {
+function makeShare (prefixes: readonly string[], number: number, processes: number): Share {
   const directories = prefixes.map(prefix => `${prefix}${number}`)
   for (const directory of directories) mkdirSync(directory)
-  return { directories, calls: 0, room: 0 }
+  put(join(directories.at(-1) ?? '', 'pids.max'), String(processes))
+  return { directories, isTaken: false }
 }
 
 function enter (members: readonly string[]): void {

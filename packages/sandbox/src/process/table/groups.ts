@@ -15,9 +15,9 @@ export interface ProcessGroups {
 export interface HelperGroups {
   /** Files that take the ids of processes. */
   members: readonly string[]
-  /** The beginnings of the paths of groups to make, in each hierarchy: all that is in one of these has one share of the processor. */
+  /** The beginnings of the paths of groups to make, in each hierarchy: a call in one of these has one share of the processor. */
   shares: readonly string[]
-  /** Processes and threads that each call in such a group may have; the last of the hierarchies counts them. */
+  /** Processes and threads that a call in such a group may have; the last of the hierarchies counts them. */
   processes: number
 }
 
