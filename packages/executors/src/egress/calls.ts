@@ -29,6 +29,9 @@ export interface CallTable {
   running (): number
 }
 
+/** A target as the audit has it. */
+interface Shown { text: string, host: string, port: number }
+
 export type EgressDecision = 'allowed' | 'denied'
 
 /** Denials of one call that are told, and connections of it that the audit has: a program may make thousands a second. */
@@ -43,11 +46,17 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
   /** A connection that names no call may be anyone's of those that run: they have the same tenant and the same list. */
   const callsOf = (by: EgressCall | undefined): EgressCall[] => by === undefined ? [...calls.values()] : [by]
 
-  /** A connection that names no call may have the secrets of any. */
-  const hidden = (text: string): string => [...calls.values()].reduce((rest, { hide }) => hide?.(rest) ?? rest, text)
+  /** A connection that names no call may have the secrets of any. The call of one may have ended. */
+  const hidden = (text: string, by: EgressCall | undefined): string => (
+    [...by === undefined ? [] : [by], ...calls.values()].reduce((rest, { hide }) => hide?.(rest) ?? rest, text)
+  )
+
+  function shownOf (target: Target, by: EgressCall | undefined): Shown {
+    return { text: hidden(targetText(target), by), host: hidden(target.host, by), port: target.port }
+  }
 
   function record (
-    target: Target, by: EgressCall | undefined, decision: EgressDecision, seen: { ms: number, sent: number, received: number }
+    { text, host, port }: Shown, by: EgressCall | undefined, decision: EgressDecision, seen: { ms: number, sent: number, received: number }
   ): void {
     onConnection(decision)
     const [call] = callsOf(by)
@@ -58,7 +67,7 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
       at: new Date(),
       tool: call.tool,
       job: call.job,
-      argv: ['egress', hidden(targetText(target))],
+      argv: ['egress', text],
       cwd: '',
       exit: decision === 'allowed' ? 0 : -1,
       ms: Math.round(seen.ms),
@@ -66,7 +75,7 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
       stderrBytes: 0,
       truncated: false,
       envKeys: [],
-      egress: { host: hidden(target.host), port: target.port, decision, sentBytes: seen.sent, receivedBytes: seen.received }
+      egress: { host, port, decision, sentBytes: seen.sent, receivedBytes: seen.received }
     })
   }
 
@@ -96,19 +105,21 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
       return all.filter(({ rules }) => egressRuleFor(rules, host, port) !== undefined)
     },
     denied (target, by, said) {
-      const line = hidden(said)
+      const line = hidden(said, by)
       for (const call of callsOf(by)) {
         const told = lines.get(call)
         if (told === undefined || told.has(line) || told.size >= most.told) continue
         told.add(line)
         call.log(line)
       }
-      record(target, by, 'denied', { ms: 0, sent: 0, received: 0 })
+      record(shownOf(target, by), by, 'denied', { ms: 0, sent: 0, received: 0 })
     },
     opened (target, by, socket) {
       const begun = performance.now()
+      // Now: when it is closed, the calls whose secrets may be in it may have ended.
+      const shown = shownOf(target, by)
       socket.once('close', () => {
-        record(target, by, 'allowed', { ms: performance.now() - begun, sent: socket.bytesWritten, received: socket.bytesRead })
+        record(shown, by, 'allowed', { ms: performance.now() - begun, sent: socket.bytesWritten, received: socket.bytesRead })
       })
     },
     running: () => calls.size
