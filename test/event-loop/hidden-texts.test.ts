@@ -13,6 +13,7 @@ t.test('promise 10: no secret of a tenant holds up the worker that hides it', as
     'a thousand lines that begin alike': Array.from({ length: 1_000 }, (_, index) => `aaaaaa${'a'.repeat(index % 60)}${index}`),
     'lines that are told apart late': Array.from({ length: 20 }, (_, index) => `${'a'.repeat(230)}${index}`),
     'a line that nearly stands at each place': [late],
+    'letters of three bytes': ['漢'.repeat(65_536)],
     'texts that are written in many ways': [JSON.stringify(Array.from({ length: 990 }, (_, index) => `aé/+'${index}`.padEnd(55, 'é\'+/')))]
   }
   for (const [what, secret] of Object.entries(lines)) {

@@ -24,7 +24,8 @@ import { pinFailure } from './python/call/pin-failure.ts'
 import { runPython } from './python/call/run-python.ts'
 import { tryModule } from './python/try/try-module.ts'
 import { hinted, withHint } from './result/hint.ts'
-import { openNamed, withSecrets } from './with-secrets.ts'
+import { SharedForms } from './result/shared-forms.ts'
+import { openNamed, withSecrets, type CallForms } from './with-secrets.ts'
 import { interruptionError } from './run/interruption.ts'
 import { createThreads } from './run/create-threads.ts'
 import type { ToolCall, WorkerHost } from './run/tool-call.ts'
@@ -44,6 +45,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   closeStrayDescriptors()
   const running = new Set<Promise<Outcome>>()
   const threads = createThreads()
+  const shared = new SharedForms<CallForms>()
   const prlimit = findOnPath('prlimit', options.env['PATH'])
   const { sandbox } = options
   const groups = sandbox?.groups
@@ -183,7 +185,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
 
   return {
     async run (tool, args, context) {
-      const run = withSecrets(tool, context, { source: options.secrets, threads }, async known => await runTool(tool, args, known))
+      const run = withSecrets(tool, context, { source: options.secrets, threads, shared }, async known => await runTool(tool, args, known))
       running.add(run)
       return await run.finally(() => { running.delete(run) })
     },

@@ -8,6 +8,7 @@ import { byteForms } from './result/hidden-bytes.ts'
 import { withoutParts, withoutTexts, withoutTextsIn } from './result/hidden-texts.ts'
 import { readLargeOutput } from './result/large-output.ts'
 import { htmlSafeForms, partsOfSecret, plainTexts, secretForms } from './result/secret-forms.ts'
+import type { SharedForms } from './result/shared-forms.ts'
 import { isHeaderText, type HeaderSecret } from './run/header-secret.ts'
 import { failure, ownerOfCall, type Failure, type Outcome, type RunContext } from './run/outcome.ts'
 
@@ -31,18 +32,25 @@ const mostLines = 1_000
 /** How long a call that goes on trusts that a secret is stored as it was, in milliseconds: what is removed is not used after a second. */
 const trustMs = 500
 
+/** UTF-16 units of all secrets of a call. All forms that they are hidden in have thirty times as many, for as long as it runs. */
+const mostUnits = 262_144
+
 /** Servers refuse larger headers. */
 const mostHeaderChars = 8_192
 
 interface CallSecrets {
   ok: true
-  values: ReadonlyMap<string, string>
   /** Variables of its processes: values and placeholders. */
   variables: Readonly<Record<string, string>>
   headerSecrets: readonly HeaderSecret[]
   /** Variables that name files, and what is in these. */
   handed: readonly HandedText[]
-  /** All that gives a value away, hidden in everything that its processes say. */
+}
+
+/** What gives the secrets away that the processes of a call use. */
+export interface CallForms {
+  byName: ReadonlyMap<string, readonly string[]>
+  /** All of it, hidden in everything that its processes say. */
   forms: readonly string[]
   /**
    * Those of values that its processes have: of these, what is left where a text was cut is hidden, too. Of others nobody prints a
@@ -53,31 +61,29 @@ interface CallSecrets {
 
 /** Runs a call with the secrets that its tool uses, and hides those of its processes, and of their requests, in all that they say. */
 export async function withSecrets (
-  tool: Tool, context: RunContext, { source, threads }: { source: SecretSource | undefined, threads: Threads },
+  tool: Tool, context: RunContext,
+  { source, threads, shared }: { source: SecretSource | undefined, threads: Threads, shared: SharedForms<CallForms> },
   run: (context: RunContext) => Promise<Outcome>
 ): Promise<Outcome> {
   const names = secretNames(tool)
   if (names.length === 0) return await run(context)
-  const secrets = await openSecrets(tool, names, context, source)
-  if (!secrets.ok) return secrets
-  const { context: masked, hide } = hideSecrets(secrets, context, threads)
-  const { values, variables, headerSecrets, handed } = secrets
-  return await hide(await run({ ...masked, secrets: values, variables, headerSecrets, handed, hideInHost: hideInHost(values) }))
-}
-
-/** Opens the secrets of these names that a tool uses, for the key and the tenant of a call; a failure where one is missing. */
-async function openSecrets (
-  tool: Tool, names: readonly string[], { keyName, tenant }: RunContext, source: SecretSource | undefined
-): Promise<CallSecrets | Failure> {
+  const { keyName, tenant } = context
   const openedAt = performance.now()
   const opened = await openNamed(names, { keyName, tenant }, source)
   if (!opened.ok) return opened
   const { values } = opened
   const uses = Object.entries(tool.secrets ?? {})
-  const forms = await formsOf(uses, values)
-  return readUses(uses, { values, forms }, name => {
+  const checkOf = (name: string): HeaderSecret['isCurrent'] => {
     const open = async (): ReturnType<typeof openNamed> => await openNamed([name], { keyName, tenant }, source)
     return createCheck(open, { name, value: values.get(name), openedAt })
+  }
+  const which = JSON.stringify(uses.map(([, { as, secret }]) => [as, secret, values.get(secret)]))
+  return await shared.use(which, async () => await formsOf(uses, values), async forms => {
+    const secrets = readUses(uses, { values, forms: forms.byName }, checkOf)
+    if (!secrets.ok) return secrets
+    const { context: masked, hide } = hideSecrets(forms, context, threads)
+    const { variables, headerSecrets, handed } = secrets
+    return await hide(await run({ ...masked, secrets: values, variables, headerSecrets, handed, hideInHost: hideInHost(values) }))
   })
 }
 
@@ -115,6 +121,8 @@ export async function openNamed (
   const opened = await source.open(names, call)
   if ('fault' in opened) return failure('TOOL_UNAVAILABLE', opened.fault)
   const values = new Map([...opened].flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const]))
+  const units = [...values.values()].reduce((sum, value) => sum + value.length, 0)
+  if (units > mostUnits) return failure('TOOL_UNAVAILABLE', `the secrets of this tool have more than ${mostUnits} characters together: too many to hide`)
   const missing = names.find(name => !values.has(name))
   const long = names.find(name => partsOfSecret(values.get(name) ?? '') > mostLines)
   if (missing === undefined) return long === undefined ? { ok: true, values } : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines, or texts and fields in JSON: too many to hide each of them`)
@@ -124,13 +132,12 @@ export async function openNamed (
 }
 
 function readUses (
-  uses: ReadonlyArray<[string, SecretUse]>, { values, forms }: Pick<CallSecrets, 'values'> & { forms: FormsByName },
+  uses: ReadonlyArray<[string, SecretUse]>, { values, forms }: { values: ReadonlyMap<string, string>, forms: CallForms['byName'] },
   checkOf: (name: string) => HeaderSecret['isCurrent']
 ): CallSecrets | Failure {
   const variables: Record<string, string> = {}
   const headerSecrets: HeaderSecret[] = []
   const handed: HandedText[] = []
-  const given = uses.flatMap(([, { as, secret }]) => as === 'header' ? [] : [forms.get(secret) ?? []])
   for (const [variable, use] of uses) {
     const value = values.get(use.secret) ?? ''
     if (use.as !== 'header') {
@@ -150,7 +157,7 @@ function readUses (
     const inAnswers = byteForms([...forms.get(use.secret) ?? [], ...htmlSafeForms(value)])
     headerSecrets.push({ placeholder, value, forms: inAnswers, name: use.secret, isCurrent: checkOf(use.secret), rules })
   }
-  return { ok: true, values, variables, headerSecrets, handed, forms: longestFirst([...forms.values()]), given: longestFirst(given) }
+  return { ok: true, variables, headerSecrets, handed }
 }
 
 /** The kernel takes a text with a NUL for a shorter one, and bounds each text by 128 KiB with the NUL at its end. */
@@ -163,13 +170,11 @@ function storedIn ({ run }: Tool): string[] {
   return run.kind !== 'http' ? [] : [...run.query, ...run.headers].flatMap(field => 'setting' in field && field.stored === true ? [field.setting] : [])
 }
 
-type FormsByName = ReadonlyMap<string, readonly string[]>
-
-/** All that gives each secret away that the processes of a call use. */
-async function formsOf (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>): Promise<FormsByName> {
-  const forms = new Map<string, readonly string[]>()
-  for (const name of new Set(uses.map(([, { secret }]) => secret))) forms.set(name, await secretForms([values.get(name) ?? ''], []))
-  return forms
+async function formsOf (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>): Promise<CallForms> {
+  const byName = new Map<string, readonly string[]>()
+  for (const name of new Set(uses.map(([, { secret }]) => secret))) byName.set(name, await secretForms([values.get(name) ?? ''], []))
+  const given = uses.flatMap(([, { as, secret }]) => as === 'header' ? [] : [byName.get(secret) ?? []])
+  return { byName, forms: longestFirst([...byName.values()]), given: longestFirst(given) }
 }
 
 function longestFirst (lists: ReadonlyArray<readonly string[]>): readonly string[] {
@@ -188,7 +193,7 @@ function hideInHost (values: ReadonlyMap<string, string>): (text: string) => str
 
 /** Hides the values in all that processes of a call say, by all forms that they are written in. */
 function hideSecrets (
-  { forms, given }: CallSecrets, context: RunContext, threads: Threads
+  { forms, given }: CallForms, context: RunContext, threads: Threads
 ): { context: RunContext, hide: (outcome: Outcome) => Promise<Outcome> } {
   if (forms.length === 0) return { context, hide: async outcome => await Promise.resolve(outcome) }
   const mask = (text: string): string => withoutTexts(text, forms)

@@ -90,19 +90,19 @@ function * jsonForms (value: string): Generator<string> {
   const plain = JSON.stringify(value).slice(1, -1)
   yield plain
   yield plain.replaceAll('/', '\\/')
-  const ascii = plain.replace(/[^\x20-\x7e]/g, escapeUnit)
+  const ascii = plain.replace(/[^\x20-\x7e]+/g, escapeUnits)
   yield ascii
   yield ascii.replaceAll('/', '\\/')
 }
 
-function escapeUnit (unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+function escapeUnits (units: string): string {
+  return Buffer.from(units, 'utf16le').swap16().toString('hex').replace(/..../g, '\\u$&')
 }
 
 /** As JSON has a text that may stand in HTML, by the libraries of Go, Java (Gson), .NET and PHP. Who reads JSON first needs none. */
 export function htmlSafeForms (value: string): string[] {
   const [plain = '', , ascii = '', slashed = ''] = jsonForms(value)
-  const small = (found: string): string => escapeUnit(found.slice(-1))
+  const small = (found: string): string => escapeUnits(found.slice(-1))
   const large = (found: string): string => inLargeDigits(small(found))
   return [
     plain.replace(/[<>&]/g, small), plain.replace(/[<>&=']/g, small),
@@ -119,9 +119,9 @@ function * urlForms (value: string): Generator<string> {
   if (/\p{Surrogate}/u.test(value)) return
   const usual = encodeURIComponent(value)
   const strict = usual.replace(/[!'()*]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
-  for (const form of [usual, strict, strict.replaceAll('%2F', '/'), strict.replaceAll('%20', '+')]) {
+  for (const form of new Set([usual, strict, strict.replaceAll('%2F', '/'), strict.replaceAll('%20', '+')])) {
     yield form
-    yield form.replace(/%../g, octet => octet.toLowerCase())
+    yield form.replace(/(?:%..)+/g, octets => octets.toLowerCase())
   }
 }
 
