@@ -90,3 +90,56 @@ t.test('a call of a serial tool that others of its tenant go before holds up no 
     }
   } })
 })
+
+t.test('calls of a tenant that have left the line for want of a place run in the order of their arrival, wherever the worker of the first is held up', async t => {
+  const name = 'order'
+  const [first, second] = [newJobId(), newJobId()]
+  const runs: string[] = []
+  const go = new Set<string>()
+  const connection = await connectTo(t, server)
+  const runScript = connection.eval.bind(connection) as (...args: unknown[]) => Promise<unknown>
+  const inLine = async (id: string): Promise<boolean> => await redis.zscore(serialKey(name, 'line'), `${id}|${name}`) !== null
+  const isParked = async (id: string): Promise<boolean> => await redis.zscore(`toolyard:{${name}}:delayed`, id) !== null
+  let isHeldUp = false
+  const holdUp = async (...args: unknown[]): Promise<unknown> => {
+    if (isHeldUp && args.includes(`${first}|${name}`)) {
+      isHeldUp = false
+      await waitFor('the later call has run, or waits in the line', async () => runs.includes(second) || (await inLine(second) && await isParked(second)))
+    }
+    return await runScript(...args)
+  }
+  Object.assign(connection, { eval: holdUp })
+  const pool = new WorkerPool({
+    redis: connection,
+    subscriber: await connectTo(t, server, 'subscriber'),
+    retention,
+    queues: [name],
+    concurrency: 4,
+    maxRunning: tenant => tenant === 'full' ? 2 : 0,
+    handle: async ({ id, data }) => {
+      const call = String(data.arguments['call'])
+      if (call !== '') await waitFor(`${call} may end`, () => go.has(call), 60_000)
+      runs.push(id)
+      return { kind: 'succeeded', json: '1', value: 1 }
+    },
+    onError: error => { t.error(error) }
+  })
+  await pool.start()
+  const add = async (id: string, call: string, tenant: string, isSerial = true): Promise<void> => {
+    const data = { tool: name, ...isSerial && { serial: true as const }, arguments: { call }, timeoutSec: 60, tags: [], keyName: 'k', tenant }
+    await queues.add(name, [{ id, type: `${isSerial ? 'serial' : 'plain'}.${name}`, data }])
+  }
+  await add(newJobId(), 'holder', 'other')
+  await waitFor('it has the tool', async () => await redis.hexists(serialKey(name, 'gate'), 'holder') === 1)
+  for (const id of [first, second]) await add(id, '', 'full')
+  await waitFor('both are in line', async () => await redis.zcard(serialKey(name, 'line')) === 2)
+  for (const call of ['long', 'longer']) await add(newJobId(), call, 'full', false)
+  await waitFor('its places are taken', async () => await redis.zcard('toolyard:running:full') === 2)
+  go.add('holder')
+  await waitFor('both have left the line', async () => await redis.zcard(serialKey(name, 'line')) === 0)
+  isHeldUp = true
+  for (const call of ['long', 'longer']) go.add(call)
+  await waitFor('both have run', () => runs.includes(first) && runs.includes(second), 20_000)
+  t.same(runs.filter(id => id === first || id === second), [first, second])
+  await pool.stop(1_000)
+})

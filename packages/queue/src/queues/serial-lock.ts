@@ -57,10 +57,16 @@ export class SerialLock {
     return await this.#enter(job, token, '1') === 'holds' ? 'runs' : 'parks'
   }
 
-  /** For a job that waits for something else than the tool: it leaves the line, in which it would have the place of its owner. */
-  async giveUp (job: SerialJob): Promise<void> {
+  /**
+   * Parks a job that waits for something else than the tool. It leaves the line, in which it would have the place of its owner. Later
+   * ones give way to it when it comes again.
+   */
+  async parkOutside (job: SerialJob, park: () => Promise<void>): Promise<void> {
     await this.#eval(leaveScript, job.tool, memberOf(job), '')
-    await this.call(job.tool)
+    await this.#redis.hdel(jobKey(job.queue, job.id), 'entered')
+    await park()
+    // Not before: until it is parked, others give way to it. It is parked, whatever becomes of this: the upkeep calls as well.
+    await this.call(job.tool).catch(() => {})
   }
 
   /** How long a job is parked that is in the line, in milliseconds. */

@@ -119,11 +119,11 @@ export class QueueWorker {
       }
       const stopped = await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       if (stopped !== undefined) return stopped
-      const { places } = this.#parts
+      const { places, serialLock } = this.#parts
       const leave = await places.take(job.data.tenant, id)
       if (leave === undefined) {
-        if (job.data.serial === true) await this.#parts.serialLock.giveUp(serialJobOf(job, this.#queue))
-        await places.park(job.data.tenant, { queue: this.#queue, id }, ms => this.#park(run, ms))
+        const park = (): Promise<void> => places.park(job.data.tenant, { queue: this.#queue, id }, ms => this.#park(run, ms))
+        await (job.data.serial === true ? serialLock.parkOutside(serialJobOf(job, this.#queue), park) : park())
         return left
       }
       const result = await (job.data.serial === true ? this.#handleSerially(run) : this.#handleFlowing(run)).finally(leave)
