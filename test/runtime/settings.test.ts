@@ -142,3 +142,13 @@ t.test('manifests, their programs, rules and templates are declarations; nothing
   t.ok(declarationsOf(readSettings({ ...settings, WORKSPACE_DIR: '/w' }), {}).includes('/p/tools'))
   t.end()
 })
+
+t.test('a skill that is named by one of its files is a declaration as a whole, with its scripts and what it allows', t => {
+  const dir = t.testdir({ skill: { 'SKILL.md': '', 'tools.json': '[]' }, 'tools.json': '{}' })
+  const found = (path: string): string[] => declarationsOf(readSettings({ TOOL_MANIFESTS: join(dir, path), WORKSPACE_DIR: dir }), {})
+  for (const manifest of ['skill', 'skill/SKILL.md', 'skill/tools.json']) t.ok(found(manifest).includes(join(dir, 'skill')), manifest)
+  t.notOk(found('tools.json').includes(dir))
+  const around = declarationsOf(readSettings({ TOOL_MANIFESTS: join(dir, 'skill/SKILL.md'), WORKSPACE_DIR: join(dir, 'skill/work') }), {})
+  for (const name of ['SKILL.md', 'tools.json', 'allowlist.json', 'execution.json', 'tools']) t.ok(around.includes(join(dir, 'skill', name)), name)
+  t.end()
+})

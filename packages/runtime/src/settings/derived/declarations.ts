@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { Settings } from '../settings.ts'
 import { sessionSettingsOf, toolSourcesOf } from './resolved.ts'
@@ -15,8 +16,15 @@ export function declarationsOf (settings: Settings, env: NodeJS.ProcessEnv): str
   const others = [policyFile, settings.SESSION_TEMPLATES_DIR].filter(path => path !== undefined)
   // What is around the workspace or the sessions can't be closed as a whole.
   const isAround = (path: string): boolean => places.some(place => place === path || place.startsWith(path === sep ? sep : `${path}${sep}`))
-  return [lock.file, ...manifests, ...others].map(path => resolve(path))
+  return [lock.file, ...manifests.map(declaredBy), ...others].map(path => resolve(path))
     .flatMap(path => isAround(path) ? declaring.map(name => join(path, name)) : [path])
     .flatMap(file => /\.json$/i.test(basename(file)) ? [file, join(dirname(file), 'tools')] : [file])
     .filter(path => !isAround(path))
+}
+
+/** A skill may be named by one of its files: what it is lies in all of its directory. */
+function declaredBy (manifest: string): string {
+  const directory = dirname(manifest)
+  const isOfSkill = /^skill\.md$/i.test(basename(manifest)) || (basename(manifest) === 'tools.json' && existsSync(join(directory, 'SKILL.md')))
+  return isOfSkill ? directory : manifest
 }
