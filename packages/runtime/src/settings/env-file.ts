@@ -10,8 +10,11 @@ const assignment = /^\s*(?:export\s+)?[\w.-]+(?:\s*=\s*?|:\s+?)(?:\s*'(?:\\'|[^'
 /** A value that begins with a quote, which is never closed: dotenv takes the quote for a part of it. */
 const openQuote = /^(["'`])(?:(?!\1)[^])*$/
 
-/** What a shell would fill in, and dotenv leaves as it is: a secret would be the text of its own command. */
-const forShell = /\$\(|\$\{\w+\}|(?:^|,)(?:\$\w+|~)\//
+/**
+ * What a shell would fill in, and dotenv leaves as it is: a secret would be the text of its own command. A password may have a `$` in
+ * it: `$NAME` alone is taken for a variable where it is all of the value, in large letters.
+ */
+const forShell = /\$\([^)]+\)|\$\{[A-Za-z_]\w*(?:[:?+-][^}]*)?\}|(?:^|,)\s*(?:~|\$[A-Za-z_]\w*)\/|^(?:~|\$[A-Z_][A-Z0-9_]*)$/
 
 /** For clients; no other variable of Toolyard's own is meant to be in a file. */
 const ofClients = ['TOOLYARD_URL', 'TOOLYARD_API_KEY', 'TOOLYARD_NO_INSTALL']
@@ -60,7 +63,7 @@ export function inspectEnvFile (file = '.env'): EnvFile {
   const open = Object.keys(values).filter(name => openQuote.test(values[name] ?? ''))
     .map(name => `${name} in ${path} begins with a quote that is never closed, so the quote is a part of its value: close it, or take it out`)
   const unfilled = Object.keys(values).filter(name => isSettingName(name) && forShell.test(values[name] ?? ''))
-    .map(name => `${name} in ${path} is written for a shell, which does not read this file: write the value itself in place of $(...), \${...}, $NAME/ or ~/`)
+    .map(name => `${name} in ${path} is written for a shell, which does not read this file: write the value itself in place of $(...), \${...}, $NAME or ~`)
   return { values, warnings: [...steered, ...open, ...unfilled, ...emptyLines(rest, path)] }
 }
 
