@@ -47,7 +47,8 @@ local isRevoked = {}
 for _, name in ipairs(cjson.decode(revoked)) do isRevoked[name] = true end
 local decisions, approvers, approved = record.decisions or {}, {[who] = true}, 0
 for _, earlier in ipairs(decisions) do
-  local isSame = earlier.key == who and (earlier.keyId or '') == whoId
+  -- What was revoked doesn't count: a key of the settings that may decide again has to say it again.
+  local isSame = earlier.key == who and (earlier.keyId or '') == whoId and not earlier.revoked
   if isSame and earlier.decision == decision and record.digest == digest then return {'done', cjson.encode(record)} end
   if isRevoked[earlier.key .. ' ' .. (earlier.keyId or '')] then earlier.revoked = true end
   -- A name counts once, whichever of its keys spoke.
