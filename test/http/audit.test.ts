@@ -12,7 +12,7 @@ const { keys, API_KEYS_JSON } = makeKeys({
   read: {}, limited: { queue_allowlist: ['allowed'] }, boss: { role: 'approver' }, acme: { tenant: 'acme' }, other: { tenant: 'other' }
 })
 const secret = 'ghp_whatnobodymaysee0123456789'
-const { client, redis, env } = await injectService(t, {
+const { app, client, redis, env } = await injectService(t, {
   files: programs,
   tools: [...entries, { name: 'pay', schema: { type: 'object' }, command: ['./tools/bin/echo'], approval: 'required' }],
   env: {
@@ -94,4 +94,17 @@ t.test('a decision that counts, though it was answered 503, is kept, and so is t
     return list.changes.filter(({ target }) => target === job.id).length === 2 && list
   })
   t.same(changes.slice(0, 2).map(change => change.about), [about, { ...about, answered: 503 }])
+})
+
+t.test('a decision that counts is kept where its answer has no room, since its owner reads none', async t => {
+  const { body: { job } } = await client.request<{ job: { id: string } }>('/v1/jobs', { body: { type: 'agentcli.pay', input: { text: 'x'.repeat(100_000) } } })
+  const held = await client.held(job.id)
+  const boss = { name: 'boss', role: 'approver' as const, tenant: undefined, queueAllowlist: undefined, permissions: undefined, sse: true, proof: '' }
+  const letGo = app.unsent.hold(boss, 300 * 1_024 * 1_024)
+  const { status, body } = await client.decide(held, 'deny', { key: keys.boss })
+  letGo()
+  t.match({ status, body }, { status: 503, body: { error: { code: 'UNAVAILABLE', details: { may_exist: true } } } })
+  await waitFor('it is kept', async () => (
+    (await audit()).changes.some(({ key, target, about }) => key === 'boss' && target === job.id && about['answered'] === 503)
+  ))
 })

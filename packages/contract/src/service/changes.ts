@@ -9,7 +9,7 @@ export const ChangeView = Type.Object({
   tenant: Type.Union([Type.String(), Type.Null()]),
   action: Type.String({ description: 'Such as `approval.decide`, `queue.switch`, `tool.switch`, `job.cancel`, `key.revoke`.' }),
   target: Type.Union([Type.String(), Type.Null()], { description: 'The name or id of what it was done to.' }),
-  about: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { description: 'What was said of it, such as `decision` or `paused`; `answered: 503` where it may have been made, or not.' }),
+  about: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), { description: 'What was said of it, such as `decision` or `paused`; `answered`, such as 503, where it may have been made, or not.' }),
   request: Type.String({ description: 'The id of the request.' })
 })
 export type ChangeView = Static<typeof ChangeView>
