@@ -1,4 +1,6 @@
+import { createServer } from 'node:net'
 import t from 'tap'
+import { listening } from '../support/listening.ts'
 import { growthMb } from '../support/memory-growth.ts'
 import { createService } from '../support/service.ts'
 import { withoutBox } from './boxed-tools.ts'
@@ -25,4 +27,23 @@ void t.test('promise 6: calls at once with the same long secrets keep once what 
   })
   t.ok(growth < 300, 'a worker grows by what one of them needs', { growth })
   t.match(await client.call('many'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: 'the secrets of this tool have more than 262144 characters together: too many to hide' } })
+})
+
+void t.test('promise 6: so do requests of HTTP tools', async t => {
+  // Servers of Node refuse headers that are so long.
+  const api = createServer(socket => {
+    socket.once('data', () => { setTimeout(() => { socket.end('HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\ndone') }, 2_000) })
+    socket.resume().on('error', () => {})
+  })
+  const origin = `http://127.0.0.1:${await listening(t, api)}`
+  const { client, workers: [worker] } = await createService(t, {
+    tools: [{ name: 'ask', http: { method: 'GET', url: `${origin}/`, headers: Object.fromEntries(names.slice(0, 4).map(name => [`x-${name}`, { secret: name }])) }, timeoutSec: 60 }],
+    env: { HTTP_PRIVATE_HOSTS: '127.0.0.1', SECRETS_KEY: 'ab'.repeat(32), WORKER_CONCURRENCY: '48' }
+  })
+  for (const [at, name] of names.entries()) await client.request(`/v1/secrets/${name}`, { method: 'PUT', body: { value: `${at}${'é/'.repeat(32_700)}` } })
+  const growth = await growthMb(worker?.child.pid ?? 0, async () => {
+    const results = await Promise.all(Array.from({ length: 48 }, async () => await client.call('ask', {}, { wait_ms: 60_000 })))
+    for (const result of results) t.match(result, { ok: true, output: 'done' })
+  })
+  t.ok(growth < 500, 'a worker grows by what one of them needs', { growth })
 })

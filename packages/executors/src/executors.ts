@@ -46,6 +46,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
   const running = new Set<Promise<Outcome>>()
   const threads = createThreads()
   const shared = new SharedForms<CallForms>()
+  const requestForms = new SharedForms<readonly string[]>()
   const prlimit = findOnPath('prlimit', options.env['PATH'])
   const { sandbox } = options
   const groups = sandbox?.groups
@@ -162,7 +163,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       case 'http': {
         // `loadCodeOf` has loaded it: a worker without HTTP tools is smaller.
         const { runHttp } = await import('./http/run-http.ts')
-        return await runHttp(run, call)
+        return await runHttp(run, call, requestForms)
       }
       case 'mcp': {
         const { runMcp } = await import('./mcp/run-mcp.ts')

@@ -4,6 +4,8 @@ import { openConnections, type Connections } from '@toolyard/runtime/connections
 import { AddressRefusedError, isListedHost, startTimeLimit } from '@toolyard/runtime/outgoing'
 import { isShortage, shortageError } from '@toolyard/sandbox'
 import { request, type Dispatcher } from 'undici'
+import { secretForms } from '../result/secret-forms.ts'
+import type { SharedForms } from '../result/shared-forms.ts'
 import { interruptionError } from '../run/interruption.ts'
 import { ownerOfCall, type Outcome } from '../run/outcome.ts'
 import type { ToolCall } from '../run/tool-call.ts'
@@ -25,10 +27,10 @@ const maxRedirects = 5
  * Makes the request of an HTTP tool: only to the origin of its manifest entry, under the timeout of the context. At its
  * end, whatever that is, its connection is closed. Writes one audit line, without arguments and secrets.
  */
-export async function runHttp (run: HttpRun, call: ToolCall): Promise<Outcome> {
+export async function runHttp (run: HttpRun, call: ToolCall, shared: SharedForms<readonly string[]>): Promise<Outcome> {
   const begun = performance.now()
   const seen: Seen = { bytes: 0, truncated: false }
-  const outcome = await answerOf(run, call, seen)
+  const outcome = await answerOf(run, call, { seen, shared })
   call.audit.record({
     at: new Date(),
     tool: call.tool.name,
@@ -46,7 +48,10 @@ export async function runHttp (run: HttpRun, call: ToolCall): Promise<Outcome> {
   return outcome
 }
 
-async function answerOf (run: HttpRun, { args, context, worker, maxOutputBytes }: ToolCall, seen: Seen): Promise<Outcome> {
+async function answerOf (
+  run: HttpRun, { args, context, worker, maxOutputBytes }: ToolCall,
+  { seen, shared }: { seen: Seen, shared: SharedForms<readonly string[]> }
+): Promise<Outcome> {
   const { hostname, protocol } = new URL(run.origin)
   const { privateHosts, lookup } = worker.http
   const allowPrivate = isListedHost(privateHosts, hostname)
@@ -57,17 +62,21 @@ async function answerOf (run: HttpRun, { args, context, worker, maxOutputBytes }
     return limit.passed ? { ok: false, error: interruptionError({ kind: 'timeout', afterMs: context.timeoutMs }) } : undefined
   }
   try {
-    const built = await buildRequest(run, args, worker.env, { trace: traceFields(context.trace), secrets: context.secrets })
+    const built = buildRequest(run, args, worker.env, { trace: traceFields(context.trace), secrets: context.secrets })
     connections.checkHost(hostname)
     if (protocol === 'http:' && !allowPrivate) throw new RequestFault('NOT_ALLOWED', 'http:// is for hosts of HTTP_PRIVATE_HOSTS; others need https://')
-    const response = await send(built, connections, limit.signal)
-    const { outcome, ...read } = await readAnswer(response, {
-      threads: worker.threads,
-      owner: ownerOfCall(context),
-      maxOutputBytes,
-      signal: limit.signal,
-      hidden: built.hidden,
-      session: context.session
+    const { values, sent } = built.secrets
+    const makeForms = async (): Promise<readonly string[]> => await secretForms(values, sent)
+    const { outcome, ...read } = await shared.use(JSON.stringify([values, sent]), makeForms, async hidden => {
+      const response = await send(built, connections, { hidden, signal: limit.signal })
+      return await readAnswer(response, {
+        threads: worker.threads,
+        owner: ownerOfCall(context),
+        maxOutputBytes,
+        signal: limit.signal,
+        hidden,
+        session: context.session
+      })
     })
     Object.assign(seen, read)
     return interruption() ?? outcome
@@ -80,7 +89,9 @@ async function answerOf (run: HttpRun, { args, context, worker, maxOutputBytes }
 }
 
 /** Follows redirects within the origin. Elsewhere nothing is asked: the host is the manifest's, not the server's. */
-async function send (built: BuiltRequest, { dispatcher }: Connections, signal: AbortSignal): Promise<Dispatcher.ResponseData> {
+async function send (
+  built: BuiltRequest, { dispatcher }: Connections, { hidden, signal }: { hidden: readonly string[], signal: AbortSignal }
+): Promise<Dispatcher.ResponseData> {
   let { url, method, body, headers } = built
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     const options = { method, headers, ...(body === undefined ? {} : { body }), dispatcher, signal }
@@ -92,7 +103,7 @@ async function send (built: BuiltRequest, { dispatcher }: Connections, signal: A
     const follows = becomesGet || [307, 308].includes(response.statusCode) || method === 'GET' || method === 'HEAD'
     if (location === undefined || !follows) return response
     response.body.on('error', () => {}).destroy()
-    url = redirected(location, url, built.hidden)
+    url = redirected(location, url, hidden)
     if (becomesGet && method !== 'GET') {
       method = 'GET'
       body = undefined

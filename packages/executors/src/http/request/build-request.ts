@@ -4,7 +4,6 @@ import { isHeaderText } from '../../run/header-secret.ts'
 import type { TraceFields } from '../../run/trace-fields.ts'
 import { argumentOf, argumentText, encoded, invalid, requireFewValues } from './argument-text.ts'
 import { RequestFault } from './request-fault.ts'
-import { secretForms } from '../../result/secret-forms.ts'
 
 /** Levels of objects in one argument. */
 const mostLevels = 20
@@ -18,8 +17,14 @@ export interface BuiltRequest {
   url: URL
   headers: Record<string, string>
   body?: string
-  /** Texts that no answer may bring back to the caller, the longest first. */
-  hidden: readonly string[]
+  secrets: RequestSecrets
+}
+
+/** What no answer may bring back to the caller. */
+export interface RequestSecrets {
+  values: readonly string[]
+  /** Texts with a value in them, as they are sent. */
+  sent: readonly string[]
 }
 
 type Arguments = Readonly<Record<string, unknown>>
@@ -36,9 +41,9 @@ interface Beside {
  *
  * @throws RequestFault for an argument that can't be sent, or a secret that this worker doesn't have.
  */
-export async function buildRequest (
+export function buildRequest (
   run: HttpRun, given: Arguments, env: NodeJS.ProcessEnv, { trace = {}, secrets = new Map() }: Beside = {}
-): Promise<BuiltRequest> {
+): BuiltRequest {
   const args = withNumbers(given)
   const settings = new SettingValues(env, secrets)
   const path = expandPath(run.path, args)
@@ -62,7 +67,7 @@ export async function buildRequest (
     url,
     headers: { ...standard, ...trace, ...body?.headers, ...headers.all, 'accept-encoding': 'identity' },
     ...(body === undefined ? {} : { body: body.text }),
-    hidden: await settings.hidden(headers.secrets)
+    secrets: { values: settings.values, sent: headers.secrets }
   }
 }
 
@@ -198,8 +203,8 @@ export class SettingValues {
     return value
   }
 
-  /** Every text that would give a value away. */
-  async hidden (sent: readonly string[]): Promise<string[]> {
-    return await secretForms(this.#values, sent)
+  /** Those that were read. */
+  get values (): readonly string[] {
+    return [...this.#values]
   }
 }
