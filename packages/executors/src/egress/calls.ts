@@ -116,10 +116,10 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
     },
     opened (target, by, socket) {
       const begun = performance.now()
-      // Now: when it is closed, the calls whose secrets may be in it may have ended.
-      const shown = shownOf(target, by)
+      // Now: when it is closed, the calls that it may be of, and whose secrets may be in it, may have ended.
+      const [shown, [call]] = [shownOf(target, by), callsOf(by)]
       socket.once('close', () => {
-        record(shown, by, 'allowed', { ms: performance.now() - begun, sent: socket.bytesWritten, received: socket.bytesRead })
+        record(shown, call, 'allowed', { ms: performance.now() - begun, sent: socket.bytesWritten, received: socket.bytesRead })
       })
     },
     running: () => calls.size
