@@ -10,6 +10,7 @@ import { createExecutors, type Outcome } from '@toolyard/executors'
 import type { McpServer } from '@toolyard/manifests'
 import { leavesLoopFree } from '../event-loop/longest-turn.ts'
 import { makeCertificates } from '../support/certificates.ts'
+import { bytesInUse } from '../support/garbage.ts'
 import { listening } from '../support/listening.ts'
 import { answered, opening, serveMcp } from '../support/mcp-server.ts'
 import { testTool } from '../support/tool.ts'
@@ -124,6 +125,28 @@ t.test('a tenant with many sessions pushes out connections of its own, and none 
   t.equal(await call('quiet', 'q1') + await call('quiet', 'q2'), 0, 'those of the quiet one are still open')
   t.equal(await call('loud', 'l69'), 0)
   t.equal(await call('loud', 'l0'), 1, 'the oldest of the loud one was ended')
+})
+
+t.test('promise 6: connections with the same long secret keep once what it is hidden in', async t => {
+  const { url } = await serveMcp(t, ({ method }) => method === 'tools/call' ? { content: [] } : opening(method, [described]))
+  const server: McpServer = { name: 'far', connection: { kind: 'http', url, headers: { 'x-key': { setting: 'FAR_KEY' } } }, prefix: 'far_', filter: [], source, lock: '/manifest/tools.lock.json' }
+  const tool = testTool({ kind: 'mcp', server, remote: 'probe', digest: mcpDigest(described) })
+  const grownBy = async (key: string): Promise<number> => {
+    const executors = createExecutors({
+      workspaceDir: '/', env: { FAR_KEY: key }, maxOutputBytes: 100_000, audit: { record: () => {}, flush: async () => {} }, http: { privateHosts: ['127.0.0.1'] }
+    })
+    const before = bytesInUse()
+    for (let at = 0; at < 60; at++) {
+      const own = { tenant: 'one', session: { id: `s${at}`, dir: '/' } }
+      t.match(await executors.run(tool, {}, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {}, ...own }), { ok: true })
+    }
+    const after = bytesInUse()
+    await executors.close()
+    return (after - before) / 1_048_576
+  }
+  await grownBy('a-short-key')
+  const [short, long] = [await grownBy('a-short-key'), await grownBy('é/'.repeat(7_000))]
+  t.ok(long - short < 10, 'they grow by what one of them needs', { short, long })
 })
 
 t.test('of a server that answers and can\'t be opened it is told what to do, with its HTTP status and its own words', async t => {

@@ -3,6 +3,7 @@ import { asError, limits, thrownAs, type CallError } from '@toolyard/contract/te
 import type { McpServer } from '@toolyard/manifests'
 import { LoopTurns, onAbort, sharedAbort } from '@toolyard/runtime'
 import type { Failure } from '../run/outcome.ts'
+import { SharedForms } from '../result/shared-forms.ts'
 import { createThreads } from '../run/create-threads.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { firstChars } from '../run/utf8.ts'
@@ -76,6 +77,7 @@ export function createServers (host: WorkerHost): McpServers {
   const threads = createThreads({ most: mostLarge })
   const worker: WorkerHost = { ...host, threads }
   const turns = new LoopTurns()
+  const shared = new SharedForms<readonly string[]>()
   const slots = new Map<string, Slot>()
   const reported = new Map<string, Set<string>>()
   const closing = new Set<Promise<void>>()
@@ -139,7 +141,7 @@ export function createServers (host: WorkerHost): McpServers {
   }
 
   async function open (slot: Slot, server: McpServer, place: ServerPlace): Promise<Connection> {
-    const secrets = await secretsOf(server, { env: worker.env, stored: place.stored })
+    const { forms: secrets, release } = await secretsOf(server, { env: worker.env, stored: place.stored }, shared)
     const limit = new AbortController()
     const timer = setTimeout(() => { limit.abort(new ServerFault(`it was not ready after ${openMs / 1_000} s`)) }, openMs)
     const off = onAbort(life.signal, () => { limit.abort(life.signal.reason) })
@@ -154,6 +156,7 @@ export function createServers (host: WorkerHost): McpServers {
       const opened = performance.now()
       slot.connection = connection
       void connection.ended.then(why => {
+        release()
         if (slot.connection !== connection) return
         slot.connection = undefined
         if (performance.now() - opened > soundMs) slot.failures = 0
@@ -162,11 +165,12 @@ export function createServers (host: WorkerHost): McpServers {
       })
       return connection
     } catch (error) {
+      release()
       const said = asError(limit.signal.aborted ? limit.signal.reason : error).message
       // No call has reached it yet, so that what it wrote tells nothing of another caller.
       const line = tellingLine(lines)
       const why = firstChars(hidden(line === undefined ? said : `${said}; its stderr: ${line}`, secrets), limits.errorMessageChars)
-      const callError = callErrorOf(error) ?? shortageOfBox(lines)
+      const callError = thrownAs(error, ServerFault)?.callError ?? shortageOfBox(lines)
       failed(slot, server, why, callError)
       throw new ServerFault(why, callError)
     } finally {
@@ -205,7 +209,7 @@ export function createServers (host: WorkerHost): McpServers {
         return { ok: true, connection: await connected(slot, server, place), release }
       } catch (error) {
         release()
-        const callError = callErrorOf(error)
+        const callError = thrownAs(error, ServerFault)?.callError
         return { ok: false, error: callError?.code === 'SANDBOX_FAILED' || callError?.code === 'INTERNAL' ? callError : unavailable(server, asError(error).message) }
       }
     },
@@ -241,8 +245,4 @@ function slotId ({ source, name }: McpServer, scope: string): string {
 /** The call has not reached the server. */
 function unavailable ({ name }: McpServer, why: string): CallError {
   return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(name)} can't be used: ${why}` }
-}
-
-function callErrorOf (error: unknown): CallError | undefined {
-  return thrownAs(error, ServerFault)?.callError
 }

@@ -3,6 +3,7 @@ import { isSecretVariable } from '@toolyard/contract/terms'
 import type { McpServer, SettingText } from '@toolyard/manifests'
 import { withoutTexts, withoutTextsIn } from '../result/hidden-texts.ts'
 import { secretForms } from '../result/secret-forms.ts'
+import type { SharedForms, Taken } from '../result/shared-forms.ts'
 
 /** Values of texts, those that are secrets, and what was sent with one in it; or what the first text lacks. */
 type SettingTexts = { ok: true, texts: Record<string, string>, secrets: string[], sent: string[] } | { ok: false, missing: string }
@@ -33,9 +34,12 @@ export function settingTexts (texts: Readonly<Record<string, SettingText>>, { en
 }
 
 /** Values that a server was given and nobody must be told. */
-export async function secretsOf (server: McpServer, values: SettingValues): Promise<readonly string[]> {
+export async function secretsOf (
+  server: McpServer, values: SettingValues, shared: SharedForms<readonly string[]>
+): Promise<Taken<readonly string[]>> {
   const texts = settingTexts(textsOf(server), values)
-  return texts.ok ? await secretForms(texts.secrets, texts.sent) : []
+  const { secrets, sent } = texts.ok ? texts : { secrets: [], sent: [] }
+  return await shared.take(JSON.stringify([secrets, sent]), async () => await secretForms(secrets, sent))
 }
 
 export function storedNamesOf (server: McpServer): string[] {
