@@ -8,14 +8,14 @@ import { principalOf } from '../access/principal.ts'
 import { findSession, found } from '../access/session-access.ts'
 import { bodyChecked } from '../plugins/body/body-check.ts'
 import type { App } from '../plugins/typed-app.ts'
-import { RequestTurns } from './jobs/job-lists.ts'
+import { ListTurns } from '../plugins/list-turns.ts'
 
 const params = Type.Object({ id: Type.String() })
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 /** Making, listing, reading and removing sessions: workspaces of one tenant. */
 export async function sessionRoutes (app: App, sessions: Sessions, settings: SessionSettings, maxBytes: LimitOf): Promise<void> {
-  const turns = new RequestTurns()
+  const turns = new ListTurns()
 
   app.post('/sessions', {
     config: { bodyOptional: true },

@@ -5,14 +5,14 @@ import { Type } from '@toolyard/contract/type'
 import { isBound, principalOf, requireOperator, requireUnbound, type Principal } from '../../access/principal.ts'
 import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
-import { RequestTurns } from '../jobs/job-lists.ts'
+import { ListTurns } from '../../plugins/list-turns.ts'
 
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 const params = Type.Object({ name: SecretName })
 
 /** Secrets that tools use: stored sealed, listed by name, never read back. */
 export async function secretRoutes (app: App, secrets: StoredSecrets | undefined): Promise<void> {
-  const turns = new RequestTurns()
+  const turns = new ListTurns()
   const stored = (): StoredSecrets => {
     if (secrets === undefined) throw new HttpError('CONFLICT', 'No secrets can be stored without SECRETS_KEY, which seals them: openssl rand -hex 32 makes one, for the API and the workers')
     return secrets

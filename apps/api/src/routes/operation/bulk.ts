@@ -7,13 +7,13 @@ import { principalOf, scopeOf } from '../../access/principal.ts'
 import { bodyChecked } from '../../plugins/body/body-check.ts'
 import type { App } from '../../plugins/typed-app.ts'
 import { abandoned } from '../../plugins/abandoned.ts'
-import { inTime, type RequestTurns } from '../jobs/job-lists.ts'
+import { inTime, type ListTurns } from '../../plugins/list-turns.ts'
 
 const params = Type.Object({ id: Type.String() })
 const errors = { '4xx': ErrorBody, '5xx': ErrorBody }
 
 /** Cancelling all jobs that fit a filter, or running them again. A key of a tenant does so to its tenant's. */
-export async function bulkRoutes (app: App, { bulk, turns }: { bulk: BulkChanges, turns: RequestTurns }): Promise<void> {
+export async function bulkRoutes (app: App, { bulk, turns }: { bulk: BulkChanges, turns: ListTurns }): Promise<void> {
   app.post('/bulk', {
     config: { makesWork: true, changes: { action: 'jobs.change', fields: ['action', 'filter'] } },
     schema: { body: BulkRequest, response: { 202: BulkResponse, ...errors } },

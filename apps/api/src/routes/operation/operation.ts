@@ -1,4 +1,4 @@
-import { askerOf, inTime, RequestTurns } from '../jobs/job-lists.ts'
+import { askerOf, inTime, ListTurns } from '../../plugins/list-turns.ts'
 import type { BulkChanges, CallStatistics } from '@toolyard/queue'
 import type { App } from '../../plugins/typed-app.ts'
 import type { ChangeTrail } from '@toolyard/store'
@@ -19,7 +19,7 @@ export interface OperationDeps {
 }
 
 export async function operationRoutes (app: App, { bulk, changes, queueControl, workerControl, statistics }: OperationDeps): Promise<void> {
-  const turns = new RequestTurns()
+  const turns = new ListTurns()
   await app.register(bulkRoutes, { bulk, turns })
   await app.register(changeRoutes, { changes, turns })
   await queueRoutes(app, queueControl, workerControl)
@@ -50,7 +50,7 @@ const query = Type.Object({
 }, { additionalProperties: false })
 
 /** Who has changed what by the API. Admins of a tenant see the changes of its keys, the operator's those of each tenant. */
-async function changeRoutes (app: App, { changes, turns }: { changes: ChangeTrail, turns: RequestTurns }): Promise<void> {
+async function changeRoutes (app: App, { changes, turns }: { changes: ChangeTrail, turns: ListTurns }): Promise<void> {
   app.get('/audit', {
     config: { role: 'admin' },
     schema: { querystring: query, response: { 200: ChangeList, '4xx': ErrorBody, '5xx': ErrorBody } },
