@@ -1,6 +1,7 @@
 import { placesOf } from '@toolyard/contract/terms'
 import { secretForms, withoutParts, withoutTexts } from '@toolyard/executors'
 import t from 'tap'
+import { openExecutors, testTool } from '../support/tool.ts'
 import { leavesLoopFree } from './longest-turn.ts'
 
 /** Found late: the engine's own search compares all of it at each place. */
@@ -27,4 +28,15 @@ t.test('promise 10: no secret of a tenant holds up the worker that hides it', as
 
 t.test('promise 10: a part that nearly stands at each place of a text is found in linear time', async t => {
   await leavesLoopFree(t, 'a part that is not there', () => { t.same([...placesOf(equal, late)], []) })
+})
+
+t.test('promise 10: no secrets that headers carry hold up the worker that hides them in answers', async t => {
+  const names = Array.from({ length: 32 }, (_, at) => `token${at}`)
+  const secrets = Object.fromEntries(names.map(name => [name.toUpperCase(), { secret: name, as: 'header' as const, hosts: ['api.example.com'] }]))
+  const tool = testTool({ kind: 'builtin' }, { secrets })
+  const open = async (): Promise<Map<string, string>> => new Map(names.map(name => [name, name + '/é<\'&'.repeat(1_636)]))
+  const executors = openExecutors(t, { secrets: { open } })
+  await leavesLoopFree(t, 'the forms of 32 secrets', async () => {
+    await executors.run(tool, {}, { jobId: 'job-1', timeoutMs: 60_000, signal: new AbortController().signal, log: () => {} })
+  })
 })

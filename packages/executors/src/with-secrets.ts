@@ -1,6 +1,7 @@
 import type { SecretUse, Tool } from '@toolyard/manifests'
 import { readEgressRule } from '@toolyard/runtime/outgoing'
 import type { HandedText } from '@toolyard/sandbox'
+import { Turns } from '@toolyard/runtime'
 import type { Threads } from '@toolyard/runtime/threads'
 import { makePlaceholder } from './egress/placeholders.ts'
 import { storedNamesOf } from './mcp/setting-text.ts'
@@ -50,6 +51,8 @@ interface CallSecrets {
 /** What gives the secrets away that the processes of a call use. */
 export interface CallForms {
   byName: ReadonlyMap<string, readonly string[]>
+  /** What gives those away that headers carry, as bytes of answers have it. */
+  inAnswers: ReadonlyMap<string, readonly string[]>
   /** All of it, hidden in everything that its processes say. */
   forms: readonly string[]
   /**
@@ -79,7 +82,7 @@ export async function withSecrets (
   }
   const which = JSON.stringify(uses.map(([, { as, secret }]) => [as, secret, values.get(secret)]))
   return await shared.use(which, async () => await formsOf(uses, values), async forms => {
-    const secrets = readUses(uses, { values, forms: forms.byName }, checkOf)
+    const secrets = readUses(uses, { values, inAnswers: forms.inAnswers }, checkOf)
     if (!secrets.ok) return secrets
     const { context: masked, hide } = hideSecrets(forms, context, threads)
     const { variables, headerSecrets, handed } = secrets
@@ -132,7 +135,7 @@ export async function openNamed (
 }
 
 function readUses (
-  uses: ReadonlyArray<[string, SecretUse]>, { values, forms }: { values: ReadonlyMap<string, string>, forms: CallForms['byName'] },
+  uses: ReadonlyArray<[string, SecretUse]>, { values, inAnswers }: { values: ReadonlyMap<string, string>, inAnswers: CallForms['inAnswers'] },
   checkOf: (name: string) => HeaderSecret['isCurrent']
 ): CallSecrets | Failure {
   const variables: Record<string, string> = {}
@@ -148,14 +151,14 @@ function readUses (
       else handed.push({ variable, text: value })
       continue
     }
-    if (!isHeaderText(value) || value.length > mostHeaderChars) {
+    const inAnswer = inAnswers.get(use.secret)
+    if (inAnswer === undefined) {
       return failure('TOOL_UNAVAILABLE', `the secret ${use.secret} holds what no header can carry: a line break, letters beyond Latin-1, or more than ${mostHeaderChars} characters`)
     }
     const placeholder = makePlaceholder()
     variables[variable] = placeholder
     const rules = use.hosts.flatMap(host => readEgressRule(host) ?? [])
-    const inAnswers = byteForms([...forms.get(use.secret) ?? [], ...htmlSafeForms(value)])
-    headerSecrets.push({ placeholder, value, forms: inAnswers, name: use.secret, isCurrent: checkOf(use.secret), rules })
+    headerSecrets.push({ placeholder, value, forms: inAnswer, name: use.secret, isCurrent: checkOf(use.secret), rules })
   }
   return { ok: true, variables, headerSecrets, handed }
 }
@@ -173,8 +176,16 @@ function storedIn ({ run }: Tool): string[] {
 async function formsOf (uses: ReadonlyArray<[string, SecretUse]>, values: ReadonlyMap<string, string>): Promise<CallForms> {
   const byName = new Map<string, readonly string[]>()
   for (const name of new Set(uses.map(([, { secret }]) => secret))) byName.set(name, await secretForms([values.get(name) ?? ''], []))
+  const inAnswers = new Map<string, readonly string[]>()
+  const turns = new Turns()
+  for (const name of new Set(uses.flatMap(([, { as, secret }]) => as === 'header' ? [secret] : []))) {
+    const value = values.get(name) ?? ''
+    if (!isHeaderText(value) || value.length > mostHeaderChars) continue
+    inAnswers.set(name, byteForms([...byName.get(name) ?? [], ...htmlSafeForms(value)]))
+    if (turns.isOver(64)) await turns.next()
+  }
   const given = uses.flatMap(([, { as, secret }]) => as === 'header' ? [] : [byName.get(secret) ?? []])
-  return { byName, forms: longestFirst([...byName.values()]), given: longestFirst(given) }
+  return { byName, inAnswers, forms: longestFirst([...byName.values()]), given: longestFirst(given) }
 }
 
 function longestFirst (lists: ReadonlyArray<readonly string[]>): readonly string[] {
