@@ -144,11 +144,28 @@ t.test('manifests, their programs, rules and templates are declarations; nothing
 })
 
 t.test('a skill that is named by one of its files is a declaration as a whole, with its scripts and what it allows', t => {
-  const dir = t.testdir({ skill: { 'SKILL.md': '', 'tools.json': '[]' }, 'tools.json': '{}' })
-  const found = (path: string): string[] => declarationsOf(readSettings({ TOOL_MANIFESTS: join(dir, path), WORKSPACE_DIR: dir }), {})
-  for (const manifest of ['skill', 'skill/SKILL.md', 'skill/tools.json']) t.ok(found(manifest).includes(join(dir, 'skill')), manifest)
+  const dir = t.testdir({
+    skill: { 'SKILL.md': '', 'tools.json': '[]', 'list.yaml': '' },
+    small: { 'skill.md': '', 'tools.json': '[]' },
+    versioned: { versions: {}, active: '1', 'tools.json': '[]' },
+    'tools.json': '{}',
+    'no-skill': { 'tools.json': '{}' }
+  })
+  const found = (path: string, work = ''): string[] => declarationsOf(readSettings({ TOOL_MANIFESTS: join(dir, path), WORKSPACE_DIR: join(dir, work) }), {})
+  for (const manifest of ['skill', 'skill/SKILL.md', 'skill/tools.json', 'skill/list.yaml', 'small/skill.md', 'small/tools.json', 'versioned/tools.json']) {
+    t.ok(found(manifest).includes(join(dir, manifest.split('/')[0] ?? '')), manifest)
+  }
   t.notOk(found('tools.json').includes(dir))
-  const around = declarationsOf(readSettings({ TOOL_MANIFESTS: join(dir, 'skill/SKILL.md'), WORKSPACE_DIR: join(dir, 'skill/work') }), {})
-  for (const name of ['SKILL.md', 'tools.json', 'allowlist.json', 'execution.json', 'tools']) t.ok(around.includes(join(dir, 'skill', name)), name)
+  t.notOk(found('no-skill/tools.json').includes(join(dir, 'no-skill')))
+  for (const [manifest, ...declared] of [
+    ['skill/SKILL.md', 'SKILL.md', 'scripts'], ['small', 'skill.md', 'scripts'], ['versioned/tools.json', 'active', 'versions']
+  ] as const) {
+    const [skill = ''] = manifest.split('/')
+    for (const work of [skill, `${skill}/work`]) {
+      const around = found(manifest, work)
+      for (const name of ['tools.json', 'allowlist.json', 'execution.json', 'tools', ...declared]) t.ok(around.includes(join(dir, skill, name)), name)
+    }
+  }
+  t.notOk(found('no-skill', 'no-skill').includes(join(dir, 'no-skill/scripts')), 'who works on a project may write its scripts')
   t.end()
 })

@@ -21,7 +21,7 @@ export {
   type LimitOf, type SessionSettings, type TokenSettings
 } from './settings/derived/resolved.ts'
 export type { CountedQueue } from './metrics/queue-metrics.ts'
-export { declarationsOf } from './settings/derived/declarations.ts'
+export { declarationsOf, skillDocuments } from './settings/derived/declarations.ts'
 export { serviceFilesOf } from './settings/derived/service-files.ts'
 export { settingsTold, settingWarnings } from './settings/setting-warnings.ts'
 export { readSettings, SettingsError, variables, type Settings } from './settings/settings.ts'

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { skillDocuments } from '@toolyard/runtime'
 import { folded } from '../document/folded.ts'
 import { readAgentcli } from '../agentcli/reader.ts'
 import { duplicateKeys } from '../document/duplicate-keys.ts'
@@ -17,7 +18,6 @@ import { manifestFile, parseManifest, readManifestText, refuseDeep, watchedFiles
 import type { Schemas } from '../schema/schemas.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
 import { readSkillOf, readSkills } from '../skill/reader.ts'
-import { skillDocuments } from '../skill/tree.ts'
 import { refuseLong, refuseTooMany } from './tool-bound.ts'
 import { readToolManifest } from '../tool-manifest/reader.ts'
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { skillDocuments } from '@toolyard/runtime'
 import { ManifestFault, wholeFinding, type Finding } from '../finding/finding.ts'
 import type { Layer } from '../layer/layer.ts'
 import type { Schemas } from '../schema/schemas.ts'
@@ -15,7 +16,7 @@ import { readSkillText } from './text/skill-text.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { skillTools } from './tools/skill-tools.ts'
 import { readToolsFile } from './tools/tools-text.ts'
-import { isSkillDirectory, linkedOut, skillDocument, skillDocuments, skillTree } from './tree.ts'
+import { isSkillDirectory, linkedOut, skillDocument, skillTree } from './tree.ts'
 import { isInstalled } from '../program/installed.ts'
 
 interface SkillDirectory {

@@ -1,14 +1,13 @@
 import { lstat, readdir, realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { asError, errorCode } from '@toolyard/contract/terms'
+import { skillDocuments } from '@toolyard/runtime'
 import { ManifestFault, type Finding } from '../finding/finding.ts'
 
 /** Levels of categories, and directories, that are looked into for skills. */
 const most = { levels: 8, directories: 10_000 }
 /** Directories without skills of their own, which may be very large. */
 const passedOver = new Set(['node_modules', '__pycache__'])
-/** The names that the text of a skill may have, as people write them. */
-export const skillDocuments: readonly string[] = ['SKILL.md', 'skill.md', 'Skill.md', 'SKILL.MD']
 
 /** Skills below a directory, in the order of their paths, and every directory that was looked into. */
 interface SkillTree {
