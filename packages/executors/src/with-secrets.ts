@@ -33,7 +33,7 @@ const mostLines = 1_000
 /** How long a call that goes on trusts that a secret is stored as it was, in milliseconds: what is removed is not used after a second. */
 const trustMs = 500
 
-/** UTF-16 units of all secrets of a call. All forms that they are hidden in have thirty times as many, for as long as it runs. */
+/** UTF-16 units of all secrets of a call. All forms that they are hidden in have up to 220 times as many, for as long as it runs. */
 const mostUnits = 262_144
 
 /** Servers refuse larger headers. */
