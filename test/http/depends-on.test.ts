@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs'
+import { createConnection } from 'node:net'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import t from 'tap'
 import { entries, programs } from '../e2e/tools.ts'
 import { injectService } from '../support/injected.ts'
 import { testKeys } from '../support/service.ts'
+import { waitFor } from '../support/condition.ts'
 import { cancel, post, reach, read, submit } from '../jobs/submission.ts'
 import { plainRedis } from '../support/connection.ts'
 
@@ -101,15 +104,22 @@ t.test('RC35 a waiting job whose message was lost is found', async t => {
 t.test('the queues of 100 dependencies are looked for together, however many queues there are', async t => {
   const queues = Array.from({ length: 20 }, (_, index) => `of-many-${index}`)
   const there = await Promise.all(queues.map(async queue => await submit(client, { type, queue, delay_ms: 600_000 })))
-  const monitor = await redis.monitor()
-  t.teardown(() => { monitor.disconnect() })
-  let commands = 0
   const stem = unknownId.slice(0, -2)
-  // Those of a script come by no connection.
-  monitor.on('monitor', (_time, args: string[], source: string) => { if (source !== 'lua' && args.some(arg => arg.includes(stem))) commands += 1 })
+  const seen: string[] = []
+  // ioredis fails where the first command comes with the answer to MONITOR.
+  const { path, host, port } = redis.options
+  const socket = path === undefined ? createConnection({ host, port: port ?? 6_379 }) : createConnection({ path })
+  t.teardown(() => { socket.destroy() })
+  createInterface(socket).on('line', line => { seen.push(line) })
+  socket.write('MONITOR\r\n')
+  await waitFor('Redis tells its commands', () => seen.includes('+OK'))
   const unknown = Array.from({ length: 80 }, (_, index) => `${stem}${String(index).padStart(2, '0')}`)
   const { status, body } = await post(client, { type, depends_on: [...there.map(({ id }) => id), ...unknown] })
   t.equal(status, 201)
   t.match(body, { job: { depends_on: { length: 100 } } })
+  await redis.echo('all of them')
+  await waitFor('they were told', () => seen.some(line => line.endsWith('"all of them"')))
+  // Those of a script come by no connection.
+  const commands = seen.filter(line => line.includes(stem) && !line.includes(' lua] ')).length
   t.ok(commands > 0 && commands < 200, `${commands} commands`)
 })

@@ -208,7 +208,7 @@ t.test('a list shows how the arguments of held calls begin, whatever is in them,
     const id = newJobId()
     const data = { tool: 'x', arguments: args, timeoutSec: 1, tags: [], keyName: 'k' }
     await queues.add('listed', [heldJob({ id, type: 'x', data }, { approvers: 1, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' })])
-    expected.set(id, Buffer.from(writeJson(args).slice(0, 500)).toString())
+    expected.set(id, writeJson(args).slice(0, 500).replace(/[\ud800-\udbff]$/, ''))
   }
   for (const args of given) await addHeld(args)
   // Those that only their text keeps as they are.

@@ -32,7 +32,7 @@ export async function bundleTests (files: readonly TestFile[]): Promise<TestFile
     logLevel: 'silent',
     output: { dir: directory, format: 'esm' }
   }])
-  await cp('apps/cli/bin/toolyard.js', join(directory, 'bin/toolyard.js'))
+  await cp('apps/cli/bin', join(directory, 'bin'), { recursive: true })
   const env = { TOOLYARD_TEST_PROGRAMS: programs }
   return files.map(file => file.compiled === true ? file : { ...file, path: join(directory, `${nameOf(file)}.js`), env: { ...file.env, ...env } })
 }
