@@ -73,6 +73,10 @@ t.test('only the keys of a tenant and the operator see its jobs', async t => {
   }
   t.same(ids((await list(client, '?tag=first', { key: keys.other })).jobs), [foreign.id])
   t.same(ids((await list(client, '?tag=first')).jobs), [free.id, foreign.id, own.id])
+  for (const to of ['2100-01-01T00:00:00Z', '9999-12-31T23:59:59Z']) {
+    t.same(ids((await list(client, `?tag=first&to=${to}`)).jobs), [free.id, foreign.id, own.id], to)
+    t.same(ids((await list(client, `?tag=first&order=oldest&to=${to}`)).jobs), [own.id, foreign.id, free.id], to)
+  }
   t.same(ids((await list(client, '?tenant=acme&tag=first')).jobs), [own.id])
   t.same(ids((await list(client, '?tenant=acme', { key: keys.other })).jobs), [])
   const missing = (await client.request('/v1/jobs/01a00000-0000-7000-8000-000000000000', { key: keys.other })).body

@@ -71,14 +71,15 @@ function expected ({ queue, tool, key, tenant, order, from = 0, to = Infinity }:
 t.test('for any filter the pages have every matching job once, in the order that was asked for, over any number of pieces and queues', async t => {
   t.equal(created.size, made.length)
   const times = [...created.values()]
+  const lastDay = Date.parse('9999-12-31T23:59:59.999Z')
   const oneOf = <T>(...values: T[]): fc.Arbitrary<T | undefined> => fc.constantFrom(undefined, ...values)
   const query = fc.record({
     queue: oneOf('a', 'b', 'none'),
     tool: oneOf('rare', 'often', 'rar'),
     key: oneOf('one', 'two', 'none'),
     tenant: oneOf('acme', 'other'),
-    from: oneOf(...times),
-    to: oneOf(...times),
+    from: oneOf(...times, 0, lastDay),
+    to: oneOf(...times, 0, lastDay),
     order: oneOf('newest', 'oldest'),
     limit: fc.constantFrom(7, 200)
   })

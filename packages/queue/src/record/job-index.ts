@@ -123,8 +123,12 @@ function decode (queue: string, member: string): IndexedJob {
   return { ...job, callbackUrl: callbackUrl ?? undefined, tenant: tenant ?? undefined }
 }
 
-/** A member is the id, a space and more; `!` comes after the space, and `@` behind all ids. */
-function rangeOf (stem: string, { order, since = '', before = '@', passed }: IdSpan): IndexRange {
+/** Behind all ids, and before what tenants see of them. Times may lie behind it: ids of the year 9999 begin with a letter. */
+const behindIds = '@'
+
+/** A member is the id, a space and more; `!` comes after the space. */
+function rangeOf (stem: string, { order, since = '', before: asked = behindIds, passed }: IdSpan): IndexRange {
+  const before = asked < behindIds ? asked : behindIds
   if (order === 'newest') return ['ZREVRANGEBYLEX', `(${stem}${passed ?? before}`, `[${stem}${since}`]
   return ['ZRANGEBYLEX', passed === undefined ? `[${stem}${since}` : `(${stem}${passed}!`, `(${stem}${before}`]
 }
