@@ -1,3 +1,4 @@
+import { mapInTurns } from '@toolyard/runtime'
 import type { KeyRing } from './key-ring.ts'
 import type { Principal } from './principal.ts'
 
@@ -35,15 +36,20 @@ export class KeyWatch {
     }
   }
 
-  /** Each key is asked for once. */
+  /** Each key is asked for once. What ends with it may be thousands of streams: they end in turns. */
   async #look (): Promise<void> {
     const asked = new Map<string, Promise<boolean>>()
-    await Promise.all([...this.#watched].map(async ({ principal, end }) => {
+    const looked = await Promise.all([...this.#watched].map(async watched => {
+      const { principal } = watched
       const { proof, endsAt = Infinity, isLoggedIn } = principal
       const staying = asked.get(proof) ?? this.#keys.opensStill(principal).catch(() => true)
       asked.set(proof, staying)
       const isOver = endsAt <= this.#keys.now() || !await staying || await isLoggedIn?.().catch(() => true) === false
-      if (isOver) end()
+      return isOver ? [watched] : []
     }))
+    await mapInTurns(looked.flat(), watched => {
+      // It may have ended meanwhile, and its connection serve another request.
+      if (this.#watched.has(watched)) watched.end()
+    })
   }
 }

@@ -1,7 +1,7 @@
 import { onAbort } from '@toolyard/runtime'
 import { asError, storedJson } from '@toolyard/contract'
 import {
-  createMcpHandler, InMemoryServerEventBus, isLegacyRequest, McpServer, preloadSchemas, ProtocolError,
+  createMcpHandler, isLegacyRequest, McpServer, preloadSchemas, ProtocolError,
   WebStandardStreamableHTTPServerTransport, type JSONRPCMessage, type McpHttpHandler, type McpServerOptions
 } from '@modelcontextprotocol/server'
 import { readFileSync } from 'node:fs'
@@ -10,6 +10,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { Answerer } from '../invocation/answerer.ts'
 import { toHttpError } from '../plugins/errors.ts'
 import type { CatalogChange } from './catalog-changes.ts'
+import { ChangeBus } from './change-bus.ts'
 import type { Exchange } from './call/exchange.ts'
 import type { McpParts } from './call/mcp-parts.ts'
 import type { Message } from './message.ts'
@@ -56,7 +57,7 @@ export function preload (): void {
 export class Protocol {
   readonly #parts: OfferParts
   readonly #exchanges = new WeakMap<Request, Exchange>()
-  readonly #bus = new InMemoryServerEventBus()
+  readonly #bus = new ChangeBus()
   /** A call is answered by a stream of events, since proxies and clients give up on a connection without a sign of life. */
   readonly #handlers: { stream: McpHttpHandler, other: McpHttpHandler }
 
