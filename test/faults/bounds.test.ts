@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { orElse } from '@toolyard/contract/terms'
 import type { ProcessGroups } from '@toolyard/sandbox'
@@ -183,6 +183,29 @@ void t.test('fault 16 calls that start at the same time have a control group eac
   t.strictSame(sleepers().filter(names => names.length > 1), [])
   stop.abort()
   for (const call of calls) t.match(await call, { ok: false })
+})
+
+void t.test('fault 16 a call has a control group of its own, though one could not be made before it', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const directory = toolsDirectory(tools)
+  const share = (number: number): string => join(directory, `share-0-${number}`)
+  const numbers = (): number[] => readdirSync(directory).flatMap(name => /^share-0-(\d+)$/.exec(name)?.slice(1).map(Number) ?? [])
+  const isInShare = (seconds: string): boolean => numbers().some(number => namesIn(share(number)).includes(`sleep\0${seconds}\0`))
+  const stop = new AbortController()
+  const calls: Array<Promise<Outcome>> = []
+  const begin = async (): Promise<void> => {
+    const seconds = nap()
+    calls.push(tools.shell(`sleep ${seconds}`, { signal: stop.signal }))
+    await waitFor('it is in a group for one call', () => isInShare(seconds))
+  }
+  await begin()
+  const taken = Math.max(...numbers()) + 2
+  mkdirSync(share(taken))
+  while (Math.max(...numbers()) <= taken) await begin()
+  await begin()
+  stop.abort()
+  for (const call of calls) t.match(await call, { ok: false })
+  rmdirSync(share(taken))
 })
 
 void t.test('fault 10 no control group of a call or a worker is left behind', { skip }, async t => {

@@ -56,6 +56,8 @@ export function createOwnGroups (): OwnGroups {
   async function move (): Promise<void> {
     let next: Share | undefined
     try {
+      // Else the next start would leave the share again.
+      goHome()
       next = free.pop() ?? makeShare(prefixes, count++, ownThreads + processes)
       for (const directory of next.directories) await writeFile(join(directory, 'cgroup.procs'), String(process.pid))
       leave()
@@ -63,7 +65,7 @@ export function createOwnGroups (): OwnGroups {
     } catch {
       // There may be as many groups as the machine allows. One that refused is tried again: each start would make another one.
       if (next !== undefined) free.push(next)
-      away ||= here !== undefined
+      away ||= here !== undefined || next !== undefined
       leave()
     }
   }
