@@ -34,7 +34,7 @@ const mostLines = 1_000
 const trustMs = 500
 
 /** UTF-16 units of all secrets of a call. All forms that they are hidden in have up to 220 times as many, for as long as it runs. */
-const mostUnits = 262_144
+const mostUnits = 98_304
 
 /** Servers refuse larger headers. */
 const mostHeaderChars = 8_192
