@@ -45,10 +45,12 @@ export class JobStreams {
     stream.send(retryFrame)
     const { feed, unwatch } = this.#feedOf(job)
     const leave = feed.add(stream, job, logId)
+    // A stream that is open keeps no job, which may have a megabyte.
+    const { id } = job.view
     stream.onClose = () => {
       leave()
-      if (!feed.isEmpty || this.#feeds.get(job.view.id)?.feed !== feed) return
-      this.#feeds.delete(job.view.id)
+      if (!feed.isEmpty || this.#feeds.get(id)?.feed !== feed) return
+      this.#feeds.delete(id)
       unwatch()
     }
   }
