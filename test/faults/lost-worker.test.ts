@@ -59,7 +59,7 @@ t.test('promise 12 an approved call whose worker is killed does not run again, a
   t.equal(runsOf(service, 'held'), 1)
 })
 
-t.test('promise 2 a call whose worker is killed, and whose tool no manifest has any more, may have run: it is lost, and not unknown', async t => {
+t.test('promise 2 a call whose worker is killed and whose tool is gone from the manifests is WORKER_LOST: it may have run', async t => {
   const service = await start(t)
   const { id } = await submit(service.client, { type: 'agentcli.never' })
   await waitFor('it runs', () => runsOf(service, 'never') === 1)

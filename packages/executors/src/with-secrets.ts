@@ -50,7 +50,6 @@ interface CallSecrets {
 
 /** What gives the secrets away that the processes of a call use. */
 export interface CallForms {
-  byName: ReadonlyMap<string, readonly string[]>
   /** What gives those away that headers carry, as bytes of answers have it. */
   inAnswers: ReadonlyMap<string, readonly string[]>
   /** All of it, hidden in everything that its processes say. */
@@ -185,7 +184,7 @@ async function formsOf (uses: ReadonlyArray<[string, SecretUse]>, values: Readon
     if (turns.isOver(64)) await turns.next()
   }
   const given = uses.flatMap(([, { as, secret }]) => as === 'header' ? [] : [byName.get(secret) ?? []])
-  return { byName, inAnswers, forms: longestFirst([...byName.values()]), given: longestFirst(given) }
+  return { inAnswers, forms: longestFirst([...byName.values()]), given: longestFirst(given) }
 }
 
 function longestFirst (lists: ReadonlyArray<readonly string[]>): readonly string[] {
