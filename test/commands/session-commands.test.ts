@@ -21,7 +21,7 @@ await t.test('a session is made, listed, shown and removed', async t => {
   t.match(await run(['sessions', 'list']), { status: 0, stdout: new RegExp(`^${id} {2}open {2}\\(no tenant\\) {2}0 of \\d+ bytes`, 'm') })
   t.match(JSON.parse((await run(['sessions', 'show', id])).stdout), { id, ttl_sec: 600 })
   t.match(await run(['sessions', 'rm', id]), { status: 0, stdout: `${id}  removing` })
-  t.match(await run(['sessions', 'make', '--ttl', 'long']), { status: 2, stderr: "--ttl takes a whole number, not 'long'" })
+  t.match(await run(['sessions', 'make', '--ttl', '1h']), { status: 2, stderr: "--ttl takes a whole number of seconds, not '1h'" })
   t.match(await run(['sessions', 'show', '01a00000-0000-7000-8000-000000000000']), { status: 4, stderr: 'NOT_FOUND' })
 })
 

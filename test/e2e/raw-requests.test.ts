@@ -84,7 +84,7 @@ t.test('X28 bytes that are no HTTP request get the documented body', async t => 
 t.test('a request line with the whole address reaches what the path alone does', async t => {
   const { hostname, port } = new URL(api.address)
   const send = async (method: string, address: string, body = ''): Promise<string> => {
-    const headers = { 'x-api-key': testKeys.admin, 'content-length': body.length }
+    const headers = { 'x-api-key': testKeys.admin, 'content-type': 'application/json', 'content-length': body.length }
     const sent = request({ hostname, port, method, path: address, headers }).end(body)
     const [answer] = await once(sent, 'response') as [IncomingMessage]
     return `${answer.statusCode} ${await text(answer)}`
@@ -92,4 +92,5 @@ t.test('a request line with the whole address reaches what the path alone does',
   t.match(await send('PUT', 'http://toolyard.example/v1/files/notes/a.txt', 'hi'), /^201 .*"path":"notes\/a\.txt"/)
   for (const before of ['', 'http://toolyard.example', 'HTTPS://toolyard.example:8443']) t.equal(await send('GET', `${before}/v1/files/notes/a.txt`), '200 hi', before)
   t.match(await send('GET', 'http://toolyard.example?x=1'), /^(200|503) /)
+  for (const name of ['.', '..', '%2e%2E']) t.match(await send('PUT', `/v1/secrets/${name}`, '{"value":"v"}'), /^400 .*The name of a secret must match/, name)
 })

@@ -69,7 +69,7 @@ t.test('fault 5 a NUL byte in an argument is refused', async t => {
 
 t.test('fault 5 an argv that is too long is refused (E2BIG)', async t => {
   const fixture = await createCommandFixture(t)
-  t.same(await fixture.run({ program: '/bin/echo', args: ['x'.repeat(3_000_000)], startable: false }), unavailable('/bin/echo', 'its arguments and environment are too long'))
+  t.same(await fixture.run({ program: '/bin/echo', args: ['x'.repeat(3_000_000)], startable: false }), unavailable('/bin/echo', 'its arguments and environment are too long: hand long values over on stdin, or in files'))
 })
 
 t.test('fault 5 a missing workspace and a missing program give different errors', async t => {

@@ -146,7 +146,7 @@ t.test('redirects are followed only within the origin, and no secret leaves it',
   t.match(await call(`${site}/near`, { headers }), { ok: true, output: 'GET ***REDACTED*** ' })
   for (const path of ['/far', '/inside', '/file', '/login']) t.match(await call(`${site}${path}`, { headers }), { ok: false, error: { code: 'NOT_ALLOWED', message: /redirects to another origin/ } }, path)
   t.equal(other.requests.length, 0)
-  t.match(await call(`${site}/loop`), { error: { code: 'TOOL_FAILED', message: 'more than 5 redirects' } })
+  t.match(await call(`${site}/loop`), { error: { code: 'TOOL_FAILED', message: 'more than 5 redirects: name the address that they lead to' } })
   const post: Partial<HttpRun> = { method: 'POST', body: { kind: 'json', always: true }, headers }
   t.match(await call(`${site}/see`, post), { ok: true, output: 'GET ***REDACTED*** ' })
   t.match(await call(`${site}/again`, post), { ok: true, output: 'POST ***REDACTED*** application/json' })

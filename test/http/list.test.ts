@@ -148,6 +148,7 @@ t.test('RC24 an unknown parameter, a bad size or a cursor of another query is a 
     ['?limit=5&limit=6', "'limit' must be given once, with a value"],
     ['?code=NO_SUCH', /^'code' must be one of: /],
     ...['yesterday', '2026-01-31', '99999-01-01T00:00:00Z', '2026-13-01T00:00:00Z'].map((from): [string, RegExp] => [`?from=${from}`, /^'from' must be a time/]),
+    ...['2026-02-30T00:00:00Z', '2027-02-29T12:00:00%2B02:00', '2026-04-31T23:59:59.999Z'].map((to): [string, RegExp] => [`?to=${to}`, /^'to' is a day that there is not: \d{4}-\d\d-\d\d$/]),
     ['?status=done', "'status' must be one of: queued, held, running, input_required, succeeded, failed, cancelled"],
     ['?order=slowest', "'order' must be one of: newest, oldest"],
     ['?queue=UPPER', "'queue' must match ^[a-z0-9._:-]{1,80}$"],

@@ -124,7 +124,7 @@ t.test('arguments that are no object, or hold what a body may not, are INVALID_A
     ['{"a":1e400}', 'arguments: the JSON holds a number that is too large for any program to hold: send it as a text, in quotes'],
     ['{"__proto__":{}}', 'arguments: the JSON holds a key __proto__, or constructor with prototype in it, which nothing here takes'],
     [deep(97), undefined], [deep(98), 'arguments: the JSON nests deeper than 100 levels'],
-    [many(20_000), undefined], [many(30_001), 'arguments: the JSON holds more than 30000 objects, lists and fields'],
+    [many(20_000), undefined], [many(30_001), 'arguments: the JSON holds more than 30000 objects, lists and fields: send less at once, or in a file'],
     ['null', undefined], [' \n', undefined], [null, undefined], [{ f: 1 }, undefined]
   ]
   for (const [args, message] of cases) {

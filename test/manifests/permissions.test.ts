@@ -42,7 +42,8 @@ t.test('a secret with hosts goes into headers, its hosts are in network, and wha
     [{ secret: 'api', as: 'env', hosts: ['api.test'] }, ['hosts'], /is for "as": "header"/],
     [{ secret: 'api', hosts: ['api.test', 'c.test'] }, ['hosts', 1], /hosts\[1\] is c\.test, which "network" of the tool does not have/],
     [{ secret: 'api', hosts: ['*'] }, ['hosts', 0], /is no host: "\*"/],
-    [{ secret: 'api', hosts: ['api.test'], host: 'x' }, ['host'], /is no known field/]
+    [{ secret: 'api', hosts: ['api.test'], host: 'x' }, ['host'], /is no known field/],
+    ...['.', '..', 'a/b', ''].map((secret): [object, string[], RegExp] => [{ secret, as: 'env' }, [], /: secrets\.TOKEN names no secret$/])
   ]
   for (const [use, path, message] of faulty) {
     const other = await load(t, listed(use), entry({ name: 'b' }))

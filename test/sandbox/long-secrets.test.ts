@@ -26,7 +26,7 @@ void t.test('promise 6: calls at once with the same long secrets keep once what 
     for (const result of results) t.match(result, { ok: true, output: '***REDACTED***' })
   })
   t.ok(growth < 150, 'a worker grows by what one of them needs', { growth })
-  t.match(await client.call('many'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: 'the secrets of this tool have more than 98304 characters together: too many to hide' } })
+  t.match(await client.call('many'), { ok: false, error: { code: 'TOOL_UNAVAILABLE', message: 'the secrets of this tool have more than 98304 characters together, too many to hide: give it smaller ones, or fewer' } })
 })
 
 void t.test('promise 6: so do requests of HTTP tools', async t => {

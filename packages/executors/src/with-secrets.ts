@@ -124,10 +124,10 @@ export async function openNamed (
   if ('fault' in opened) return failure('TOOL_UNAVAILABLE', opened.fault)
   const values = new Map([...opened].flatMap(([name, value]) => value === undefined ? [] : [[name, value] as const]))
   const units = [...values.values()].reduce((sum, value) => sum + value.length, 0)
-  if (units > mostUnits) return failure('TOOL_UNAVAILABLE', `the secrets of this tool have more than ${mostUnits} characters together: too many to hide`)
+  if (units > mostUnits) return failure('TOOL_UNAVAILABLE', `the secrets of this tool have more than ${mostUnits} characters together, too many to hide: give it smaller ones, or fewer`)
   const missing = names.find(name => !values.has(name))
   const long = names.find(name => partsOfSecret(values.get(name) ?? '') > mostLines)
-  if (missing === undefined) return long === undefined ? { ok: true, values } : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines, or texts and fields in JSON: too many to hide each of them`)
+  if (missing === undefined) return long === undefined ? { ok: true, values } : failure('TOOL_UNAVAILABLE', `the secret ${long} has more than ${mostLines} lines, or texts and fields in JSON, too many to hide each of them: store it as several secrets, or in Base64`)
   if (opened.has(missing)) return failure('SECRET_MISSING', `the secret ${missing} was sealed with another SECRETS_KEY than the worker has: store it again, or give the worker that key`)
   const says = call.keyName === undefined && call.tenant === undefined ? `the operator has not stored the secret ${missing}` : `nobody has stored the secret ${missing} for this call`
   return failure('SECRET_MISSING', `${says}: toolyard secrets set ${missing}, or PUT /v1/secrets/${missing}`)

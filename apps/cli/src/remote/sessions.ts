@@ -15,7 +15,7 @@ const make: Command = {
     jsonOption
   ],
   run: asking(async (target, { options }) => {
-    const [ttl, quota, from] = [numberOption(options, 'ttl'), numberOption(options, 'quota'), textOption(options, 'from')]
+    const [ttl, quota, from] = [numberOption(options, 'ttl', 'seconds'), numberOption(options, 'quota', 'bytes'), textOption(options, 'from')]
     const wanted: NewSession = { ttl_sec: ttl ?? null, quota_bytes: quota ?? null, from: from ?? null }
     const session = await clientOf(target).sessions.make(wanted)
     print(options['json'] === true ? JSON.stringify({ ok: true, session }, null, 2) : session.id)
@@ -72,10 +72,10 @@ export const sessions: Command = {
 }
 
 /** An option that takes a whole number; the service says which ones are allowed. */
-export function numberOption (options: CommandLine['options'], name: string): number | undefined {
+export function numberOption (options: CommandLine['options'], name: string, unit?: string): number | undefined {
   const text = textOption(options, name)
   if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text)) throw misuse(`--${name} takes a whole number, not '${text}'`)
+  if (!/^\d{1,15}$/.test(text)) throw misuse(`--${name} takes a whole number${unit === undefined ? '' : ` of ${unit}`}, not '${text}'`)
   return Number(text)
 }
 

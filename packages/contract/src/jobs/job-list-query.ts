@@ -77,6 +77,9 @@ function time (query: Readonly<Record<string, unknown>>, name: string): number |
   if (value === undefined) return undefined
   const ms = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/.test(value) ? Date.parse(value) : NaN
   if (!(ms >= 0 && ms <= maxTime)) throw invalid(`'${name}' must be a time such as 2026-01-31T12:00:00Z`)
+  const day = value.slice(0, 10)
+  // `Date` takes 30 February as 2 March.
+  if (!new Date(day).toISOString().startsWith(day)) throw invalid(`'${name}' is a day that there is not: ${day}`)
   return ms
 }
 

@@ -14,7 +14,7 @@ export function isSecretVariable (name: string): boolean {
   return secrets.has(name)
 }
 
-export const secretNamePattern = '^[A-Za-z0-9_.-]{1,64}$'
+export const secretNamePattern = '^(?!\\.{1,2}$)[A-Za-z0-9_.-]{1,64}$'
 
 export function isSecretName (name: unknown): name is string {
   return typeof name === 'string' && new RegExp(secretNamePattern).test(name)

@@ -110,7 +110,7 @@ async function send (
       headers = Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'content-type'))
     }
   }
-  throw new RequestFault('TOOL_FAILED', `more than ${maxRedirects} redirects`)
+  throw new RequestFault('TOOL_FAILED', `more than ${maxRedirects} redirects: name the address that they lead to`)
 }
 
 /** No connection could be opened for want of descriptors: nothing has left the worker. */

@@ -37,7 +37,7 @@ export async function withReturnedFiles (
 async function lookUp (outcome: Success, place: ReturnPlace): Promise<Outcome> {
   const { json, cut, parts = 0 } = outcome
   if (cut !== undefined || (json !== undefined && !json.includes('"$file"') && !json.includes('"$bytes"'))) return outcome
-  if (parts > limits.bodyParts) return failure('OUTPUT_INVALID', `the output returns files, and holds more than ${limits.bodyParts} objects, lists and fields`)
+  if (parts > limits.bodyParts) return failure('OUTPUT_INVALID', `the output returns files, and holds more than ${limits.bodyParts} objects, lists and fields: have it return fewer, or write them to a file`)
   const returns = new Returns(place)
   try {
     const whole: { output: unknown } = { output: json === undefined ? outcome.output : await readJsonInTurns(json.toString(), turn) }
@@ -107,7 +107,7 @@ class Returns {
   }
 
   #checkCount (): void {
-    if (this.count > limits.resultFiles) throw new WorkspaceFailure(`the output returns more than ${limits.resultFiles} files`, 'OUTPUT_INVALID')
+    if (this.count > limits.resultFiles) throw new WorkspaceFailure(`the output returns more than ${limits.resultFiles} files: have it pack them into one`, 'OUTPUT_INVALID')
   }
 }
 

@@ -1,7 +1,7 @@
 import { isRecord, limits } from '@toolyard/contract'
 
 const tooDeep = `nests deeper than ${limits.bodyDepth} levels`
-const tooMany = `holds more than ${limits.bodyParts} objects, lists and fields`
+const tooMany = `holds more than ${limits.bodyParts} objects, lists and fields: send less at once, or in a file`
 
 /** The parser's words without the part of the body that they quote. */
 export function syntaxError ({ message }: Error): string {

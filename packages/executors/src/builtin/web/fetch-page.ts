@@ -77,7 +77,7 @@ async function follow (start: URL, fetching: Fetching): Promise<Page> {
     response.body.on('error', () => {}).destroy()
     url = allowedUrl(new URL(target, url).href, fetching.policy)
   }
-  throw new BuiltinFailure(`more than ${maxRedirects} redirects`)
+  throw new BuiltinFailure(`more than ${maxRedirects} redirects: name the address that they lead to`)
 }
 
 /** A large page is read in a thread, which also writes the answer: it may be larger than the page. */

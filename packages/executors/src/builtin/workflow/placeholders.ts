@@ -37,7 +37,7 @@ const listed = 20
  */
 export function substitute (value: unknown, scope: Scope, at: string, maxParts: number): unknown {
   const result = walk(withNumbers(value), { scope, left: limits.bodyBytes }, at)
-  if (partsOf(result, maxParts) > maxParts) throw new PlaceholderError(`${at}: more than ${maxParts} objects, lists and fields once its placeholders are replaced`)
+  if (partsOf(result, maxParts) > maxParts) throw new PlaceholderError(`${at}: more than ${maxParts} objects, lists and fields once its placeholders are replaced: name a part of the output`)
   return result
 }
 
@@ -100,7 +100,7 @@ function replace (text: string, work: Work, at: string): unknown {
 /** A few placeholders of large outputs would multiply them. */
 function spend (work: Work, length: number, at: string): void {
   work.left -= length
-  if (work.left < 0) throw new PlaceholderError(`${at}: longer than ${limits.bodyBytes} characters once its placeholders are replaced`)
+  if (work.left < 0) throw new PlaceholderError(`${at}: longer than ${limits.bodyBytes} characters once its placeholders are replaced: name a part of the output`)
 }
 
 function textParts (text: string, at: string): Part[] {

@@ -54,7 +54,7 @@ export function createSubstitution ({ params, progress: { byName }, threads, sig
       if (step?.state !== 'succeeded') continue
       const output = kept.get(name) ?? sharedBytes(await step.output())
       bytes += output.length
-      if (bytes > mostBytes && outputs.length > 0) throw new BuiltinFailure(`${at}: the outputs of the steps that its placeholders name have more than ${mostBytes} bytes together`)
+      if (bytes > mostBytes && outputs.length > 0) throw new BuiltinFailure(`${at}: the outputs of the steps that its placeholders name have more than ${mostBytes} bytes together: have steps write large ones to files`)
       keep(name, output)
       outputs.push([name, output])
     }

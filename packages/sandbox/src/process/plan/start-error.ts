@@ -5,7 +5,7 @@ import type { ProcessPlan } from './plan.ts'
 import { headOf } from './program-format.ts'
 
 const causes: Record<string, string> = {
-  E2BIG: 'its arguments and environment are too long',
+  E2BIG: 'its arguments and environment are too long: hand long values over on stdin, or in files',
   EACCES: 'it is not executable: chmod +x mends that',
   ELOOP: 'too many symbolic links',
   ENAMETOOLONG: 'its path is too long',
