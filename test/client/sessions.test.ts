@@ -2,6 +2,7 @@ import { Toolyard } from '@toolyard/client'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import t from 'tap'
 import { createService, testKeys } from '../support/service.ts'
 
@@ -50,6 +51,20 @@ t.test('no id and no path leads a request to another route than that of its meth
   t.same(asked, [])
   for (const id of ['%2e%2e', '../x', 'a/b', 'a?b#c']) await watched.sessions.get(id).catch(() => {})
   t.same(asked.map(address => new URL(address).pathname.split('/').length), [4, 4, 4, 4], 'anything else is one name')
+})
+
+t.test('arguments of a wrong type are refused in words, and nothing is sent for them', async t => {
+  const asked: unknown[] = []
+  // As programs without types call it.
+  const untyped = new Toolyard({ url: service.api.address, fetch: async request => { asked.push(request); return new Response('{}') } }) as unknown as { files: Record<'put' | 'putArchive' | 'get', (...given: unknown[]) => Promise<unknown>>, jobs: { get: (id?: unknown) => Promise<unknown> } }
+  for (const content of [5, null, undefined, {}, ['x'], true]) {
+    for (const way of ['put', 'putArchive'] as const) await t.rejects(untyped.files[way]('a', content), new TypeError('The content of a file is a string, bytes, a Blob or a ReadableStream'))
+  }
+  await t.rejects(untyped.files.get(5), new TypeError('The path of a file is a string, not number'))
+  for (const id of [undefined, null, 5]) await t.rejects(untyped.jobs.get(id), { name: 'TypeError', message: /^A name or an id in an address is a string, not / })
+  t.same(asked, [])
+  for (const content of [Buffer.from('x'), new Uint8Array([120]).buffer, new Blob(['x']), new Response('x').body, Readable.from(['x'])]) await untyped.files.put('a', content).catch(() => {})
+  t.equal(asked.length, 5)
 })
 
 t.test('an operator reaches the files of the shared workspace', async t => {

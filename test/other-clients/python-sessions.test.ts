@@ -21,6 +21,11 @@ t.test('the Python clients make sessions, call in them, and bring files in and o
   is('a file is sent in pieces', 'whole', 196_608)
   is('and comes in pieces', 'pieces', [6_553_600, true])
   is('a path with a slash at the end is that of a directory', 'slash', ['VALIDATION_ERROR', 400])
+  const content = 'The content of a file is a str, bytes, or a file that is open for reading bytes, not '
+  is('what is no content of a file is refused in words', 'no_content', ['int', 'NoneType', 'dict', 'TextIOWrapper'].flatMap(type => [content + type, content + type]))
+  const name = 'A name or an id in an address is a str, not '
+  is('and so is what is no path or id', 'no_text', ['The path of a file is a str, not int', `${name}NoneType`, `${name}int`, `${name}int`])
+  is('an empty list is no arguments', 'no_object', ['VALIDATION_ERROR', 400])
   is('what is too large is refused before it is all sent', 'too_large', ['QUOTA_EXCEEDED', 413])
   is('and also while it is sent', 'too_long', ['QUOTA_EXCEEDED', 413])
   is('a file that can\'t be read is no fault of the service', 'unreadable', 'the disk is asleep')

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ._file_types import FileList, PutFile, SessionList, SessionView, Unpacked
-from ._path import path_segment
+from ._path import path_segment, require_text
 from ._patience import Stop
 from ._transport import FileBody, Transport
 
@@ -35,7 +35,7 @@ def remove_session(transport: Transport, stop: Stop, session_id: str) -> Session
 
 
 def put(transport: Transport, stop: Stop, address: str, content: FileBody) -> PutFile:
-    answer: PutFile = transport.send("PUT", address, stop, content=content)["file"]
+    answer: PutFile = transport.send("PUT", address, stop, content=_body(content))["file"]
     return answer
 
 
@@ -61,8 +61,16 @@ def stream_archive(transport: Transport, stop: Stop, address: str) -> Iterator[b
 
 
 def put_archive(transport: Transport, stop: Stop, address: str, content: FileBody) -> Unpacked:
-    answer: Unpacked = transport.send("PUT", address, stop, query=_ARCHIVE, content=content)["archive"]
+    answer: Unpacked = transport.send("PUT", address, stop, query=_ARCHIVE, content=_body(content))["archive"]
     return answer
+
+
+def _body(content: FileBody) -> FileBody:
+    # Files that are open for text have an encoding.
+    is_file = all(hasattr(content, name) for name in ("read", "seekable")) and not hasattr(content, "encoding")
+    if is_file or isinstance(content, (str, bytes, bytearray, memoryview)):
+        return content
+    raise TypeError(f"The content of a file is a str, bytes, or a file that is open for reading bytes, not {type(content).__name__}")
 
 
 def session_path(session_id: str) -> str:
@@ -70,6 +78,7 @@ def session_path(session_id: str) -> str:
 
 
 def file_path(base: str, path: str) -> str:
+    require_text(path, "The path of a file")
     names = [name for name in path.split("/") if name != ""]
     end = "/" if names and path.endswith("/") else ""
     return "/".join([base, *(path_segment(name) for name in names)]) + end

@@ -67,7 +67,7 @@ def invoke(transport: Transport, stop: Stop, message: Any, waiting: Waiting) -> 
 
 
 def call(transport: Transport, stop: Stop, name: str, arguments: dict[str, Any] | None, waiting: Waiting) -> Any:
-    body = {"calls": [{"call_id": "1", "name": name, "arguments": arguments or {}}]}
+    body = {"calls": [{"call_id": "1", "name": name, "arguments": {} if arguments is None else arguments}]}
     answer = _batch(transport, stop, body, waiting, waiting.idempotency_key or new_key(), time.monotonic() + waiting.timeout)
     result: CallResult = answer["results"][0]
     if result["ok"]:
@@ -168,7 +168,7 @@ def cancel(transport: Transport, stop: Stop, job_id: str) -> JobView:
 
 
 def id_of(job: str | JobView) -> str:
-    return job if isinstance(job, str) else job["id"]
+    return job["id"] if isinstance(job, dict) else job
 
 
 def job_path(job_id: str, rest: str = "") -> str:

@@ -1,4 +1,4 @@
-import { pathSegment } from './http/path-segment.ts'
+import { pathSegment, requireText } from './http/path-segment.ts'
 import type { WaitOptions } from './jobs.ts'
 import { list, number, record, text } from './http/shape.ts'
 import type { FileBody, Transport } from './http/transport.ts'
@@ -23,7 +23,7 @@ export class Files {
 
   /** Puts a file in its place as a whole; missing directories are made. */
   async put (path: string, content: FileBody, { signal }: WaitOptions = {}): Promise<PutFile> {
-    return (await this.#transport.send<{ file: PutFile }>({ method: 'PUT', path: this.#at(path), file: content, signal }, { file: record({ path: text, sha256: text, size: number }) })).file
+    return (await this.#transport.send<{ file: PutFile }>({ method: 'PUT', path: this.#at(path), file: bodyOf(content), signal }, { file: record({ path: text, sha256: text, size: number }) })).file
   }
 
   /** The answer with a file, whose body is read as it comes: `arrayBuffer()`, `text()`, or `body`. */
@@ -48,14 +48,22 @@ export class Files {
 
   /** Unpacks a tar archive into a directory. What came before a fault stays. */
   async putArchive (path: string, content: FileBody, { signal }: WaitOptions = {}): Promise<Unpacked> {
-    const request = { method: 'PUT', path: this.#at(path), query: { archive: 'tar' }, file: content, signal } as const
+    const request = { method: 'PUT', path: this.#at(path), query: { archive: 'tar' }, file: bodyOf(content), signal } as const
     const archive = record({ path: text, files: number, directories: number, bytes: number })
     return (await this.#transport.send<{ archive: Unpacked }>(request, { archive })).archive
   }
 
   #at (path: string): string {
+    requireText(path, 'The path of a file')
     const names = path.split('/').filter(name => name !== '')
     const end = names.length > 0 && path.endsWith('/') ? '/' : ''
     return `${[this.#base, ...names.map(pathSegment)].join('/')}${end}`
   }
+}
+
+/** `fetch` writes anything else as a text, such as `[object Object]`. */
+function bodyOf (content: FileBody): FileBody {
+  const isBytes = ArrayBuffer.isView(content) || [ArrayBuffer, Blob, ReadableStream].some(kind => content instanceof kind)
+  if (isBytes || typeof content === 'string' || (typeof content === 'object' && content !== null && Symbol.asyncIterator in content)) return content
+  throw new TypeError('The content of a file is a string, bytes, a Blob or a ReadableStream')
 }

@@ -57,6 +57,14 @@ def archive_of(name: str, content: bytes) -> bytes:
     return made.getvalue()
 
 
+def wrong_type(act: Callable[[], Any]) -> str:
+    try:
+        act()
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
 toolyard = Toolyard()
 session = toolyard.sessions.make(ttl_sec=600, quota_bytes=20_000_000)
 identity = session["id"]
@@ -76,6 +84,13 @@ seen["streamed"] = files.put("large", Endless(iter([PIECE] * 100)))["size"]
 seen["whole"] = files.put("from file", io.BytesIO(PIECE * 3))["size"]
 seen["pieces"] = [sum(map(len, files.stream("large"))), all(len(piece) <= 65536 for piece in files.stream("large"))]
 seen["slash"] = failure(lambda: files.put("new/", "x"))
+given: list[Any] = [5, None, {}, open(__file__)]
+seen["no_content"] = [wrong_type(lambda content=content: put("never", content)) for content in given for put in (files.put, files.put_archive)]
+untyped: Any = toolyard
+seen["no_text"] = [
+    wrong_type(act) for act in (lambda: untyped.files.get(5), lambda: untyped.jobs.get(None), lambda: next(untyped.follow(5)), lambda: untyped.cancel(5))
+]
+seen["no_object"] = failure(lambda: untyped.call("upper", []))
 seen["too_large"] = failure(lambda: files.put("over", io.BytesIO(bytes(30_000_000))))
 seen["too_long"] = failure(lambda: files.put("over", Endless(iter([PIECE] * 1000))))
 seen["unreadable"] = unreadable()
