@@ -81,6 +81,7 @@ t.test('AC1 a manifest that cannot be read is an error, not a crash', async t =>
     t.match(errors(registry), [{ rule: 'AC1', message: /^read manifest: / }], path)
     t.ok(registry.published().some(({ tool }) => tool.name === 'data_file_read'), 'the built-in tools serve')
   }
+  for (const between of [':', ' ', '\t']) t.match(errors(await loadRegistry({ manifests: [`/a.json${between}/b.json`] })), [{ fix: /commas separate several/ }], JSON.stringify(between))
 })
 
 t.test('AC1 a manifest above 10 MiB is refused', async t => {

@@ -86,6 +86,7 @@ const aboutSettings = [
   '- A bad value, or an `.env` that can\'t be read, stops the process, with what is wrong and what is allowed.',
   '- Each one can come from a file instead, which `NAME_FILE` names: `REDIS_URL_FILE=/run/secrets/redis_url`. White space around the text of the file doesn\'t count. Both at once, and a file that can\'t be read or is empty, are errors.',
   '- A switch is on with `1`, `true`, `yes` or `on`, and off with `0`, `false`, `no` or `off`.',
+  '- Semicolons and line breaks separate the items of a comma-separated list as well, but not the pairs of `name=value`.',
   '- A variable that is nearly the name of a setting, one that begins with `TOOLYARD_` and is none, a setting of another system, such as `WORKSPACE_ROOT`, and a line of `.env` that sets nothing, has a quote that is never closed or is written for a shell (`$(...)`, `$NAME`, `~/`) are warnings at start.'
 ]
 

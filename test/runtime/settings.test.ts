@@ -29,8 +29,16 @@ t.test('fractions of a second are allowed where the setting is in seconds', asyn
   t.equal(readSettings({ TOOL_TIMEOUT_SEC: '0.5' }).TOOL_TIMEOUT_SEC, 0.5)
 })
 
-t.test('lists are split at commas and trimmed', async t => {
-  t.same(readSettings({ WORKER_QUEUES: 'a, b:c ,,d' }).WORKER_QUEUES, ['a', 'b:c', 'd'])
+t.test('lists are split at commas, semicolons and line breaks, and trimmed', async t => {
+  for (const list of ['a, b:c ,,d', 'a; b:c;d;', 'a\n  b:c\r\nd\n']) t.same(readSettings({ WORKER_QUEUES: list }).WORKER_QUEUES, ['a', 'b:c', 'd'], list)
+  t.match(readSettings({
+    TOOL_MANIFESTS: 'a.json;b c.json', TRUST_PROXY: 'loopback;10.0.0.0/8', REDIS_CLUSTER_NODES: 'a;b:1', PERMISSIONS_ALLOWED: 'read_repo;network', CALLBACK_ALLOWLIST: 'a.test;::1',
+    OTEL_EXPORTER_OTLP_HEADERS: 'a=1;2,b=3'
+  }), {
+    TOOL_MANIFESTS: ['a.json', 'b c.json'], TRUST_PROXY: ['loopback', '10.0.0.0/8'], REDIS_CLUSTER_NODES: [{ host: 'a' }, { host: 'b', port: 1 }], PERMISSIONS_ALLOWED: ['read_repo', 'network'],
+    CALLBACK_ALLOWLIST: ['a.test', '[::1]'], OTEL_EXPORTER_OTLP_HEADERS: { a: '1;2', b: '3' }
+  })
+  for (const name of ['REDIS_CLUSTER_NODES', 'PERMISSIONS_ALLOWED', 'WORKER_QUEUES']) t.match(problems({ [name]: ' ; , ' })[0], new RegExp(`^${name} must be`))
 })
 
 t.test('an invalid queue name, host or path, and a key that can\'t be in a header, are refused', async t => {

@@ -32,7 +32,8 @@ export async function readManifestText (file: string): Promise<ManifestFileText>
     const bytes = await readFileBytes(file)
     return { text: bytes.toString('utf8'), utf8: isUtf8(bytes) }
   } catch (error) {
-    throw new ManifestFault('AC1', `read manifest: ${error instanceof FileFault ? `${file} ` : ''}${messageOf(error)}`, { fix: await withoutManifest(file) ?? 'Check the path, its permissions and its size.' })
+    const several = /[\s:]/.test(file) ? ' In TOOL_MANIFESTS, commas separate several.' : ''
+    throw new ManifestFault('AC1', `read manifest: ${error instanceof FileFault ? `${file} ` : ''}${messageOf(error)}`, { fix: await withoutManifest(file) ?? `Check the path, its permissions and its size.${several}` })
   }
 }
 

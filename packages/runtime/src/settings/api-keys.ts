@@ -1,5 +1,6 @@
 import { readEgressRule } from '../outgoing/egress-rules.ts'
 import { boundHostsRule, isRecord, asError, isKeyName, isQueueName, isTenantName, keyNameRule, limits, permissions, roles, tenantNamePattern, type Permission, type Role } from '@toolyard/contract/terms'
+import { splitList } from './variable.ts'
 
 /** An API key as configured. The name appears in logs and job data, the key never does. */
 export interface ApiKey {
@@ -71,7 +72,7 @@ function parseApiKey (entry: unknown, index: number): ApiKey {
 
 function parseQueues (value: unknown, at: string): string[] | undefined {
   if (value === undefined || value === null) return undefined
-  const queues: unknown = typeof value === 'string' ? value.split(',').map(queue => queue.trim()).filter(queue => queue !== '') : value
+  const queues: unknown = typeof value === 'string' ? splitList(value) : value
   if (!Array.isArray(queues)) throw new Error(`${at}.queue_allowlist must be an array of queue names`)
   return queues.map((queue: unknown) => {
     if (typeof queue === 'string' && isQueueName(queue)) return queue

@@ -6,7 +6,7 @@ import { egressText, readEgressRule } from '../outgoing/egress-rules.ts'
 import { isLoopback, listedHost } from '../outgoing/hosts.ts'
 import { placeProblems } from './places.ts'
 import { settingFiles, settingText } from './setting-file.ts'
-import { choice, flag, hosts, integer, items, list, number, optional, orWord, pairs, path, text, type Variable } from './variable.ts'
+import { choice, flag, hosts, integer, items, list, number, optional, orWord, pairs, path, splitList, text, type Variable } from './variable.ts'
 
 const hostNames = items('a comma-separated list of host names such as example.com, without scheme, port and path, or *', listedHost)
 
@@ -214,8 +214,8 @@ function scopes (value: string): Readonly<Record<'read' | 'admin', string>> | un
 /** Permissions of tools, comma-separated; `none` is the empty list. */
 function permissionList<T extends string> (fallback: T[], names: readonly T[]): Variable<T[]> {
   const read = (value: string): T[] | undefined => {
-    const items = value === 'none' ? [] : value.split(',').map(item => names.find(name => name === item.trim()))
-    return items.includes(undefined) ? undefined : items.filter(item => item !== undefined)
+    const items = value === 'none' ? [] : splitList(value).map(item => names.find(name => name === item))
+    return items.includes(undefined) || (items.length === 0 && value !== 'none') ? undefined : items.filter(item => item !== undefined)
   }
   return { fallback, allowed: `none, or a comma-separated list of ${names.join(', ')}`, read }
 }
@@ -226,7 +226,7 @@ function basePath (value: string): string | undefined {
 }
 
 function proxies (value: string): string[] | undefined {
-  const items = value.split(',').map(item => item.trim()).filter(item => item !== '')
+  const items = splitList(value)
   return items.every(isProxy) ? items : undefined
 }
 

@@ -42,12 +42,12 @@ export function text (fallback: string): Variable<string> {
   return { fallback, allowed: 'a text', read: value => value }
 }
 
-/** A comma-separated list; blanks around and between the items are dropped. */
+/** A list; blanks around and between the items are dropped. */
 export function list (fallback: string[]): Variable<string[]> {
-  return { fallback, allowed: 'a comma-separated list', read: splitList }
+  return { fallback, allowed: 'a comma-separated list', read: value => splitList(value) }
 }
 
-/** A comma-separated list of at least one item, each of which `read` knows. */
+/** A list of at least one item, each of which `read` knows. */
 export function items<T extends string> (allowed: string, read: (item: string) => T | undefined): Omit<Variable<T[]>, 'fallback'> {
   return {
     allowed,
@@ -62,10 +62,10 @@ export function items<T extends string> (allowed: string, read: (item: string) =
 /** A comma-separated list of `host:port`, at least one; an IPv6 address stands in brackets. */
 export function hosts (defaultPort: number): Omit<Variable<HostPort[]>, 'fallback'> {
   const read = (value: string): HostPort[] | undefined => {
-    const found = value.split(',').map(item => /^(?:\[([0-9a-f:.]+)\]|([^\s:/@[\]]+))(?::(\d{1,5}))?$/i.exec(item.trim()))
+    const found = splitList(value).map(item => /^(?:\[([0-9a-f:.]+)\]|([^\s:/@[\]]+))(?::(\d{1,5}))?$/i.exec(item))
     const nodes = found.map(match => match === null ? undefined : { host: match[1] ?? match[2] ?? '', port: Number(match[3] ?? defaultPort) })
     const good = nodes.filter(node => node !== undefined).filter(({ port }) => port > 0 && port < 65_536)
-    return good.length === nodes.length ? good : undefined
+    return good.length === nodes.length && good.length > 0 ? good : undefined
   }
   return { allowed: 'a comma-separated list of host:port', read }
 }
@@ -74,7 +74,7 @@ export function hosts (defaultPort: number): Omit<Variable<HostPort[]>, 'fallbac
 export const pairs: Omit<Variable<Readonly<Record<string, string>>>, 'fallback'> = {
   allowed: 'a comma-separated list of name=value',
   read: value => {
-    const found = splitList(value).map(item => /^([^=\s]+)\s*=\s*(.*)$/.exec(item))
+    const found = splitList(value, ',').map(item => /^([^=\s]+)\s*=\s*(.*)$/.exec(item))
     if (found.includes(null)) return undefined
     return Object.fromEntries(found.map(match => [decoded(match?.[1] ?? ''), decoded(match?.[2] ?? '')]))
   }
@@ -93,8 +93,9 @@ function decoded (text: string): string {
   return orElse(() => decodeURIComponent(text), text)
 }
 
-function splitList (value: string): string[] {
-  return value.split(',').map(item => item.trim()).filter(item => item !== '')
+/** Items stand apart by commas, and where people are used to it by semicolons or in lines of their own. */
+export function splitList (value: string, between: string | RegExp = /[,;\n]/): string[] {
+  return value.split(between).map(item => item.trim()).filter(item => item !== '')
 }
 
 function between (value: number, min: number, max: number): number | undefined {
