@@ -55,3 +55,15 @@ t.test("Anthropic is sent as many strict tools as it takes in a request: the ope
   const { tools } = JSON.parse(await list('format=responses&strict=true')) as { tools: Listed[] }
   t.ok(tools.filter(({ strict }) => strict).length > 30, 'OpenAI takes any number')
 })
+
+t.test('Bedrock is sent the strict tools that Anthropic is sent, with the field that makes them strict; Gemini has no strict tools', async t => {
+  interface Listed { name: string, strict?: true, input_schema: object }
+  interface Spec { name: string, strict?: true, inputSchema: { json: object } }
+  const ofAnthropic = (JSON.parse(await list('format=anthropic&strict=true')) as { tools: Listed[] }).tools.filter(({ strict }) => strict)
+  const ofBedrock = (JSON.parse(await list('format=bedrock&strict=true')) as { tools: Array<{ toolSpec: Spec }> }).tools.filter(({ toolSpec }) => toolSpec.strict)
+  t.ok(ofAnthropic.length > 0)
+  const wanted = ofAnthropic.map(({ name, input_schema: schema }) => [name, schema])
+  t.strictSame(ofBedrock.map(({ toolSpec: { name, inputSchema } }) => [name, inputSchema.json]), wanted)
+  t.notMatch(await list('format=bedrock'), /"strict"/)
+  t.equal(await list('format=gemini&strict=true'), await list('format=gemini'))
+})

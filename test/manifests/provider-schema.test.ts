@@ -190,3 +190,24 @@ t.test('a default with more digits than a number keeps is not shown to models, w
   t.match(providerTools('chat', false)(tool), { function: { parameters: { properties: { id: { type: 'integer', default: undefined }, n: { default: 7 } } } } })
   t.ok(lintForModels(registry).some(({ message }) => message.includes('the default 725653563933458432 is left out')))
 })
+
+t.test('references that depend on the way to them are sent as plain ones', async t => {
+  const recursive = {
+    $schema: 'https://json-schema.org/draft/2019-09/schema', $recursiveAnchor: true, type: 'object', properties: { child: { $recursiveRef: '#' }, v: text }
+  }
+  const named = {
+    type: 'object', properties: { rows: { $dynamicRef: '#row' }, gone: { description: 'x', $dynamicRef: '#/$defs/a~1b' } },
+    $defs: { 'a/b': text, row: { $dynamicAnchor: 'row', type: 'array', items: { $dynamicRef: '#row' } } }
+  }
+  for (const format of ['chat', 'responses', 'anthropic', 'bedrock'] as const) {
+    t.match(await sent(t, recursive, format), { properties: { child: { $ref: '#' }, v: text } }, format)
+    t.match(await sent(t, named, format), {
+      properties: { rows: { $ref: '#/$defs/row' }, gone: { $ref: '#/$defs/a~1b', description: 'x' } }, $defs: { row: { items: { $ref: '#/$defs/row' } } }
+    }, format)
+  }
+  t.match(await sent(t, recursive, 'gemini'), { properties: { child: { type: 'object' }, v: text } })
+  t.match(await sent(t, named, 'gemini'), { properties: { rows: { type: 'array', items: { type: 'array' } }, gone: { ...text, description: 'x' } } })
+  for (const format of ['chat', 'anthropic', 'gemini'] as const) {
+    for (const schema of [recursive, named]) t.notMatch(JSON.stringify(await sent(t, schema, format)), /recursive|dynamic/)
+  }
+})

@@ -156,3 +156,12 @@ t.test('choices within choices, and references to each other, take no long searc
   t.equal(withoutStrictNulls(tree, { t: value })['t'], value, 'as they are')
   t.strictSame(withoutStrictNulls({ ...tree, properties: { t: { $ref: '#/$defs/loop' } } }, { t: null, u: null }), { t: null, u: null })
 })
+
+t.test('one long enum is bounded by its characters, as OpenAI bounds it', async t => {
+  const form = (values: number, chars: number): object => {
+    const texts = Array.from({ length: values }, (_, at) => String(at).padStart(chars, '-'))
+    return strictForm({ type: 'object', properties: { a: { type: 'string', enum: texts } }, required: ['a'] })
+  }
+  t.match(form(251, 60), { refused: 'an enum of more than 250 values has 15060 characters, and strict mode takes 15000' })
+  for (const [values, chars] of [[251, 59], [250, 100]] as const) t.match(form(values, chars), { schema: Object })
+})

@@ -37,7 +37,7 @@ export interface GeminiTool {
 
 /** A tool for `toolConfig.tools` of Bedrock's Converse. */
 export interface BedrockTool {
-  toolSpec: { name: string, description: string, inputSchema: { json: Record<string, unknown> } }
+  toolSpec: { name: string, description: string, inputSchema: { json: Record<string, unknown> }, strict?: true }
 }
 
 /** A tool in each shape. */

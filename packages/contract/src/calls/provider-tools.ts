@@ -72,7 +72,12 @@ export type GeminiToolList = Static<typeof GeminiToolList>
 
 /** A tool as Bedrock's Converse takes it, in `toolConfig.tools`. */
 export const BedrockTool = Type.Object({
-  toolSpec: Type.Object({ name: Type.String(), description: Type.String(), inputSchema: Type.Object({ json: AnySchema }) })
+  toolSpec: Type.Object({
+    name: Type.String(),
+    description: Type.String(),
+    inputSchema: Type.Object({ json: AnySchema }),
+    strict: Type.Optional(Type.Literal(true, { description: 'With ?strict=true, for tools whose schema allows it.' }))
+  })
 })
 export type BedrockTool = Static<typeof BedrockTool>
 

@@ -7,6 +7,7 @@ import type { JsonSchema } from '../tool/tool.ts'
 import { flatSchema } from './flat-schema.ts'
 import { withObjectProperties } from './object-properties.ts'
 import { withDefinitions, writtenOut } from './references.ts'
+import { withStaticReferences } from './static-references.ts'
 
 /** A schema as a provider takes it, and what was changed, as ends of a sentence. */
 interface ProviderSchema {
@@ -21,7 +22,8 @@ interface ProviderSchema {
 export function providerSchema (whole: JsonSchema, format: ToolFormat): ProviderSchema {
   const written = bareFor[format] === undefined ? whole : withoutIdentity(whole)
   const changes = new Set<string>()
-  const flat = flatSchema(format === 'gemini' ? writtenOut(written, changes) : withDefinitions(written, changes), changes)
+  const plain = withStaticReferences(written, changes)
+  const flat = flatSchema(format === 'gemini' ? writtenOut(plain, changes) : withDefinitions(plain, changes), changes)
   const names = namesFor[format] === undefined ? new Map<string, string>() : providerNames(whole)
   for (const [name, sent] of names) changes.add(`the property ${JSON.stringify(name)} is called ${JSON.stringify(sent)}`)
   const schema = rootObject(mended(flat, { names, isGemini: format === 'gemini', changes }), changes)

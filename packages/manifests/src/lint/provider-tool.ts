@@ -10,13 +10,19 @@ import { strictToolSpec } from './strict-spec.ts'
 
 type ProviderTool = ToolSpec | ResponsesTool | AnthropicTool | GeminiFunction | BedrockTool
 
+/** Whose strict mode a list has. Gemini has none for single functions, and Bedrock hands its tools on to Anthropic's models. */
+const strictOf: Readonly<Record<ToolFormat, keyof typeof strictRules | undefined>> = {
+  chat: 'openai', responses: 'openai', anthropic: 'anthropic', bedrock: 'anthropic', gemini: undefined
+}
+
 /**
  * Makes tools of one list in the shape of a provider's API, with schemas that the provider takes; with `strict` in the form of strict
  * mode, where their schemas allow it. Anthropic takes few strict tools in a request: the first ones that operators have are strict.
  */
 export function providerTools (format: ToolFormat, strict: boolean): (tool: Tool) => ProviderTool {
-  if (!strict) return tool => providerTool(toolSpec(tool), format)
-  if (format !== 'anthropic') return tool => providerTool(strictToolSpec(tool) ?? toolSpec(tool), format)
+  const mode = strict ? strictOf[format] : undefined
+  if (mode === undefined) return tool => providerTool(toolSpec(tool), format)
+  if (mode === 'openai') return tool => providerTool(strictToolSpec(tool) ?? toolSpec(tool), format)
   const room = new StrictRoom()
   return tool => {
     const spec = tool.source.format === 'builtin' ? undefined : strictToolSpec(tool, strictRules.anthropic)
@@ -49,12 +55,15 @@ function countOf (members: unknown): number {
 function providerTool (spec: ToolSpec, format: ToolFormat): ProviderTool {
   const { name, description, parameters: written, strict: isStrict } = wellFormed(spec.function)
   const { schema: parameters } = providerSchema(written, format)
+  const strictness = isStrict === true ? { strict: true } as const : {}
   switch (format) {
     case 'chat': return { ...spec, function: { ...spec.function, description, parameters } }
     case 'responses': return { type: 'function', name, description, parameters, strict: isStrict === true }
-    case 'anthropic': return { name, description, input_schema: parameters, ...(isStrict === true ? { strict: true } : {}) }
+    case 'anthropic': return { name, description, input_schema: parameters, ...strictness }
     case 'gemini': return { name: geminiName(name), description, parametersJsonSchema: parameters }
     // Bedrock refuses a description without letters, and all tools of the request with it.
-    case 'bedrock': return { toolSpec: { name, description: description.trim() === '' ? name : description, inputSchema: { json: parameters } } }
+    case 'bedrock': return {
+      toolSpec: { name, description: description.trim() === '' ? name : description, inputSchema: { json: parameters }, ...strictness }
+    }
   }
 }

@@ -5,7 +5,9 @@ export const strictLimits = {
   properties: 5_000,
   enumValues: 1_000,
   /** UTF-16 units of all names of properties and definitions, and of all values of enum and const. */
-  textChars: 120_000
+  textChars: 120_000,
+  /** UTF-16 units of the texts of one enum that has more values than `values`. */
+  longEnum: { values: 250, chars: 15_000 }
 } as const
 
 /** Keywords that mean the same in strict mode. `oneOf` is written as `anyOf`. */

@@ -9,22 +9,26 @@ interface SchemaSize {
   enumValues: number
   /** UTF-16 units of names and values. */
   textChars: number
+  /** UTF-16 units of the largest list of values, of those with more than `strictLimits.longEnum.values`. */
+  longEnumChars: number
 }
 
 /** Measures a schema; references aren't followed. */
 export function schemaSize (schema: unknown): SchemaSize {
-  const size: SchemaSize = { depth: 0, properties: 0, enumValues: 0, textChars: 0 }
+  const size: SchemaSize = { depth: 0, properties: 0, enumValues: 0, textChars: 0, longEnumChars: 0 }
   measure(schema, 0, size)
   return size
 }
 
 /** Why a schema is too large for strict mode, as a half sentence; undefined when it isn't. */
 export function strictExcess (schema: unknown): string | undefined {
-  const { depth, properties, enumValues, textChars } = schemaSize(schema)
+  const { depth, properties, enumValues, textChars, longEnumChars } = schemaSize(schema)
+  const { longEnum } = strictLimits
   if (depth > strictLimits.depth) return `the schema has ${depth} levels, and strict mode takes ${strictLimits.depth}`
   if (properties > strictLimits.properties) return `the schema has ${properties} properties, and strict mode takes ${strictLimits.properties}`
   if (enumValues > strictLimits.enumValues) return `the schema has ${enumValues} values of enum, and strict mode takes ${strictLimits.enumValues}`
   if (textChars > strictLimits.textChars) return `names and values of the schema have ${textChars} characters, and strict mode takes ${strictLimits.textChars}`
+  if (longEnumChars > longEnum.chars) return `an enum of more than ${longEnum.values} values has ${longEnumChars} characters, and strict mode takes ${longEnum.chars}`
   return undefined
 }
 
@@ -52,6 +56,8 @@ function measure (schema: unknown, depth: number, size: SchemaSize): void {
 }
 
 function countValues (values: readonly unknown[], size: SchemaSize): void {
+  const chars = values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0)
   size.enumValues += values.length
-  for (const value of values) size.textChars += typeof value === 'string' ? value.length : 0
+  size.textChars += chars
+  if (values.length > strictLimits.longEnum.values) size.longEnumChars = Math.max(size.longEnumChars, chars)
 }
