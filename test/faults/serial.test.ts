@@ -1,6 +1,6 @@
 import { orElse } from '@toolyard/contract/terms'
 import type { JobResponse } from '@toolyard/contract'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { JobQueues, QueueDirectory } from '@toolyard/queue'
 import t from 'tap'
@@ -148,6 +148,21 @@ t.test('P22 waiting calls of a serial tool take no slot of a worker', options, a
   await service.client.batch(Array.from({ length: 6 }, (_, n) => ({ call_id: `${n}`, name: 'record', arguments: { n, ms: 1_500 } })), { mode: 'async' })
   await waitFor('the first call runs', () => trace(service).length > 0)
   t.equal((await service.client.call('data_file_read', { path: 'README.md' }, { wait_ms: 2_000 })).ok, true)
+})
+
+t.test('P22 calls that waited when their tool was made serial take turns with later ones', options, async t => {
+  const flowing = JSON.stringify({ ...manifest, tools: manifest.tools.map(tool => ({ ...tool, runtime: {} })) })
+  const service = await createService(t, { ...bundle, files: { ...bundle.files, 'bundle/manifest.json': flowing }, workers: 0 })
+  const ids = await Promise.all([0, 1, 2].map(n => record(service, 'one', n, { ms: 300 })))
+  writeFileSync(join(service.dir, 'bundle/manifest.json'), JSON.stringify(manifest))
+  await waitFor('the API has read it', async () => {
+    const { body } = await service.client.request<{ tool: { serial: boolean } }>('/v1/registry/record')
+    return body.tool.serial
+  })
+  ids.push(await record(service, 'two', 3), await record(service, 'two', 4))
+  for (let count = 0; count < 2; count++) service.workers.push(await service.startWorker())
+  await succeed(service, ids, 15_000)
+  t.same(trace(service).map(line => line.split(' ')[0]), ids.flatMap(() => ['start', 'end']))
 })
 
 t.test('P22 the death of a worker frees a serial tool', options, async t => {

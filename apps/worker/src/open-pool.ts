@@ -67,6 +67,7 @@ export async function openPool (
     maxRunning: ownerLimitsOf(settings).maxRunning,
     replicas: settings.REDIS_WAIT_REPLICAS,
     mayTake: () => shortages.current === undefined && !heartbeat.isDrained,
+    isSerial: tool => tools.current().get(tool)?.tool.serial === true,
     handle: createHandler({
       tools: versions,
       jobTypes,

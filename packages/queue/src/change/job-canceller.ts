@@ -150,8 +150,9 @@ export class JobCanceller {
     }
   }
 
-  async #leaveLines (job: JobPlace, { tenant, serial, tool }: JobData): Promise<void> {
-    if (serial === true) await leaveSerialLine(this.#redis, tool, job)
+  async #leaveLines (job: JobPlace, { tenant, tool }: JobData): Promise<void> {
+    // Its tool may have been made serial after it.
+    await leaveSerialLine(this.#redis, tool, job)
     if (tenant !== undefined) await leaveTenantLine(this.#redis, tenant, job)
   }
 }

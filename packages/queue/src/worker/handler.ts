@@ -79,6 +79,8 @@ export interface WorkerPoolOptions {
   /** Calls of a tenant that run at once, over all workers; 0 for any number. */
   maxRunning?: (tenant: string | undefined) => number
   handle: (job: TakenJob) => Promise<HandlerResult>
+  /** Whether calls of a tool run one at a time now, also those that were made before; absent: those that were made so do. */
+  isSerial?: (tool: string) => boolean
   /** Whether it takes jobs now; always when absent. */
   mayTake?: () => boolean
   /** Undefined: the callbacks that jobs owe wait for another process. */

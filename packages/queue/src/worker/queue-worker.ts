@@ -120,13 +120,14 @@ export class QueueWorker {
       const stopped = await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
       if (stopped !== undefined) return stopped
       const { places, serialLock } = this.#parts
+      const isSerial = job.data.serial === true || this.#options.isSerial?.(job.data.tool) === true
       const leave = await places.take(job.data.tenant, id)
       if (leave === undefined) {
         const park = (): Promise<void> => places.park(job.data.tenant, { queue: this.#queue, id }, ms => this.#park(run, ms))
-        await (job.data.serial === true ? serialLock.parkOutside(serialJobOf(job, this.#queue), park) : park())
+        await (isSerial ? serialLock.parkOutside(serialJobOf(job, this.#queue), park) : park())
         return left
       }
-      const result = await (job.data.serial === true ? this.#handleSerially(run) : this.#handleFlowing(run)).finally(leave)
+      const result = await (isSerial ? this.#handleSerially(run) : this.#handleFlowing(run)).finally(leave)
       // Who sees the final state finds the whole log.
       await Promise.all([log.close(), progress.close()])
       // Whoever cancels a job settles it.
