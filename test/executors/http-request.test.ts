@@ -90,6 +90,20 @@ t.test('lists and objects of a query are written as their style says', async t =
   t.equal(last?.url, '/')
 })
 
+t.test('objects in a list are JSON, each by itself, in the query and in a form', async t => {
+  const list = [{ a: 1, b: 'x y' }, { a: 2 }, ['z'], 'text']
+  const expected = list.map(item => `f=${encodeURIComponent(typeof item === 'string' ? item : JSON.stringify(item))}`).join('&')
+  await call({ query: [{ name: 'f', argument: 'list', style: 'repeat' }] }, { list })
+  t.equal(last?.url, `/?${expected}`)
+  await call({ method: 'POST', body: { kind: 'form', always: true } }, { f: list })
+  t.equal(last?.body, expected)
+})
+
+t.test('a list in a path has commas between its values, which differ from those in them', async t => {
+  await call({ path: ['/ids/', { argument: 'ids' }, '/rows'] }, { ids: ['a', 'b,c', 3, '..'] })
+  t.equal(last?.url, '/ids/a,b%2Cc,3,../rows')
+})
+
 t.test('arguments that have no place go to the body of the method, or to the query', async t => {
   await call({ method: 'GET' }, { a: 1, b: [true, false], c: { d: 'e' } })
   t.equal(last?.url, '/?a=1&b=true&b=false&c%5Bd%5D=e')

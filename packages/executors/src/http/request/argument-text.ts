@@ -9,10 +9,15 @@ export function argumentOf (args: Readonly<Record<string, unknown>>, name: strin
   return Object.hasOwn(args, name) ? args[name] ?? undefined : undefined
 }
 
-/** A single value as text, or a list of them with commas between. @throws RequestFault for an object, which has no text. */
-export function argumentText (value: unknown, name: string): string {
+/**
+ * A single value as text, or a list of them with commas between.
+ *
+ * @param write makes what is sent of each value of the list.
+ * @throws RequestFault for an object, which has no text.
+ */
+export function argumentText (value: unknown, name: string, write: (text: string) => string = text => text): string {
   requireFewValues(value, name)
-  return textOf(value, name)
+  return Array.isArray(value) ? value.map(item => write(textOf(item, name))).join(',') : write(textOf(value, name))
 }
 
 function textOf (value: unknown, name: string): string {

@@ -150,7 +150,7 @@ function segmentPart (name: string, args: Readonly<Record<string, unknown>>): st
   if (text === '') throw invalid(name, 'is empty: it is a part of the path')
   if (control.test(text)) throw invalid(name, 'holds a control character, which has no place in a path')
   if (text.split(/[/\\]/).some(step => step === '.' || step === '..')) throw invalid(name, 'holds a step such as .. of a path')
-  return encoded(text, name)
+  return argumentText(value, name, each => encoded(each, name))
 }
 
 /** One argument in a query or a form, as `name=value` parts that are ready to be sent; none for an empty list. */
@@ -161,7 +161,7 @@ function queryParts (value: unknown, { name, argument, style }: Extract<HttpQuer
   if (Array.isArray(value)) {
     const items = value.filter(item => item !== null)
     if (style === 'deepObject') return objectParts(value, name, argument, 0)
-    if (style === 'repeat') return items.flatMap(item => isObject(item) ? objectParts(item, name, argument, 0) : [pair(argumentText(item, argument))])
+    if (style === 'repeat') return items.map(item => pair(isObject(item) ? writeJson(item) : argumentText(item, argument)))
     if (items.length === 0) return []
     const separator = { comma: ',', space: '%20', pipe: '|' }[style]
     return [`${encoded(name, argument)}=${items.map(item => encoded(argumentText(item, argument), argument)).join(separator)}`]

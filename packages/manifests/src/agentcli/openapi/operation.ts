@@ -138,10 +138,26 @@ function withPathNames (parameters: ReturnType<typeof parametersOf>, path: strin
   return [...missing.map(name => ({ in: 'path', name, required: true, fields: { schema: { type: 'string' } } })), ...there]
 }
 
-/** The first server that is named, by the one that is nearest to the operation. */
-function serverOf (places: ReadonlyArray<Record<string, unknown>>): { origin: string, variables: string[] } {
-  const [first] = places.flatMap(({ servers }) => Array.isArray(servers) && servers.length > 0 ? [servers[0] as unknown] : [])
-  const { url, variables } = isRecord(first) ? first : {}
+/** The first server that can be used, of those that are named nearest to the operation. */
+function serverOf (places: ReadonlyArray<Record<string, unknown>>): Server {
+  const lists = places.map(({ servers }): unknown[] => Array.isArray(servers) ? servers : [])
+  const nearest = lists.find(servers => servers.length > 0) ?? [undefined]
+  let first: OpenapiFault | undefined
+  for (const server of nearest) {
+    try {
+      return readServer(server)
+    } catch (error) {
+      if (!(error instanceof OpenapiFault)) throw error
+      first ??= error
+    }
+  }
+  throw first ?? new OpenapiFault('names no server: say which one with --server URL')
+}
+
+interface Server { origin: string, variables: string[] }
+
+function readServer (server: unknown): Server {
+  const { url, variables } = isRecord(server) ? server : {}
   const values = isRecord(variables) ? variables : {}
   const used: string[] = []
   const origin = usableServer((typeof url === 'string' ? url : '').replace(/\{([^{}]*)\}/g, (written, name: string) => {

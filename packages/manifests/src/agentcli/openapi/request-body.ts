@@ -53,23 +53,32 @@ export function placeBody (document: OpenapiDocument, written: unknown, draft: A
   return { type, argument, ...styles !== undefined && { styles } }
 }
 
-/** How the fields of a form are written where that isn't the usual way; an object has one way alone. */
+/** How the fields of a form are written where that isn't the usual way. */
 function stylesOf (encoding: unknown, { properties }: JsonSchema): Record<string, Style> | undefined {
-  const fields = Object.entries(isRecord(encoding) ? encoding : {}).flatMap(([name, how]): Array<[string, Style]> => {
-    const property = isRecord(properties) ? properties[name] : undefined
-    const style = isRecord(how) && isRecord(property) ? styleOfField(how, property['type'] === 'object') : undefined
+  const ways = isRecord(encoding) ? encoding : {}
+  const fields = Object.entries(isRecord(properties) ? properties : {}).flatMap(([name, property]): Array<[string, Style]> => {
+    const how = Object.hasOwn(ways, name) ? ways[name] : undefined
+    const style = isRecord(property) ? styleOfField(isRecord(how) ? how : {}, isObject(property)) : undefined
     return style === undefined ? [] : [[name, style]]
   })
   return fields.length === 0 ? undefined : Object.fromEntries(fields)
 }
 
-function styleOfField ({ style, explode, contentType }: Record<string, unknown>, isObject: boolean): Style | undefined {
-  if (style === undefined && explode === undefined) return typeof contentType === 'string' && jsonType.test(contentType) ? 'json' : undefined
+/** An object of which nothing is said is JSON, as OpenAPI 3.1.1 has it; it is written in one other way alone. */
+function styleOfField ({ style, explode, allowReserved, contentType }: Record<string, unknown>, isObject: boolean): Style | undefined {
+  if (style === undefined && explode === undefined && allowReserved === undefined) {
+    const type = contentType ?? (isObject ? 'application/json' : '')
+    return typeof type === 'string' && jsonType.test(type) ? 'json' : undefined
+  }
   if (isObject) return undefined
   if (style === 'deepObject') return 'deepObject'
   if (explode === true) return undefined
   if (style === 'spaceDelimited' || style === 'pipeDelimited') return style === 'spaceDelimited' ? 'space' : 'pipe'
   return explode === false ? 'comma' : undefined
+}
+
+function isObject (schema: JsonSchema): boolean {
+  return 'properties' in schema || [schema['type']].flat().includes('object')
 }
 
 /** Whether the fields of a body can be arguments beside the parameters. */

@@ -1,0 +1,36 @@
+import t from 'tap'
+import { importOpenapi } from '@toolyard/manifests'
+
+const info = { title: 'Requests', version: '1' }
+
+t.test('of several servers the first that can be used is taken, of those that are nearest to the operation', async t => {
+  const usable = { url: 'https://a.example/v1' }
+  const varying = { url: 'https://{x}.example', variables: { x: { default: 'c' } } }
+  const found = await importOpenapi(JSON.stringify({
+    openapi: '3.1.0',
+    info,
+    servers: [{ url: '/v1' }, { url: 'https://{host}/v1' }, { url: 'wss://a.example' }, usable, { url: 'https://b.example' }],
+    paths: {
+      '/outer': { get: { operationId: 'outer' } },
+      '/inner': { servers: [usable], get: { operationId: 'inner', servers: [{ url: '/v2' }, varying] } },
+      '/none': { get: { operationId: 'none', servers: [{ url: '/v3' }, { url: '/v4' }] } }
+    }
+  }))
+  t.strictSame(found.entries.map(({ http: { url } }) => url), ['https://a.example/v1/outer', 'https://c.example/inner'])
+  t.match(found.leftOut, [{ operation: 'none', because: 'names no server but /v3: say which one with --server URL' }])
+  t.strictSame([...found.servers], ['https://c.example (x)'])
+})
+
+t.test('an object in a form is JSON where its encoding names no style, as OpenAPI 3.1.1 has it', async t => {
+  const object = { type: 'object', properties: { a: { type: 'string' } } }
+  const properties = {
+    plain: object, maybe: { type: ['object', 'null'] }, deep: object, text: object, list: { type: 'array', items: object }, single: { type: 'string' }
+  }
+  const encoding = { deep: { style: 'deepObject', explode: true }, text: { contentType: 'text/plain' } }
+  const content = { 'application/x-www-form-urlencoded': { schema: { type: 'object', properties }, encoding } }
+  const found = await importOpenapi(JSON.stringify({
+    openapi: '3.1.0', info, servers: [{ url: 'https://a.example' }], paths: { '/a': { post: { operationId: 'a', requestBody: { required: true, content } } } }
+  }))
+  t.match(found.entries, [{ http: { body: { type: 'form', styles: { plain: 'json', maybe: 'json' } } } }])
+  t.strictSame(Object.keys((found.entries[0]?.http.body as { styles?: object }).styles ?? {}), ['plain', 'maybe'])
+})
