@@ -67,14 +67,14 @@ function keeper (logger: ExecutorLogger | undefined): KeptReady {
       const named = { ...tool, warm: 1, ...isAlone ? {} : { name: `${tool.name}-${process.hrtime.bigint()}` } }
       called.set(named.name, named)
       unfit.delete(named.name)
-      executors.keepWarm([...called.values()])
+      executors.keep([...called.values()])
       try {
         // Beside other calls there may be no processor for it.
         if (isAlone) await waitFor('a process waits, or none can', () => executors.waiting(named.name) > 0 || unfit.has(named.name))
         return await run(named)
       } finally {
         called.delete(named.name)
-        executors.keepWarm([...called.values()])
+        executors.keep([...called.values()])
       }
     }
   }

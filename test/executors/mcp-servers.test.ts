@@ -219,6 +219,23 @@ t.test('a server that ignores the end of its input and SIGTERM is gone when the 
   t.notOk(isAlive(outcome.ok ? Number(outcome.output) : process.pid))
 })
 
+t.test('a server that no manifest has any more, or has otherwise, ends: at once, or behind the calls that run', async t => {
+  const calls = open(t, [''])
+  const pidOf = async (context: Partial<RunContext> = {}): Promise<number> => Number(outputOf(await calls.call('pid', {}, context)))
+  const [own, other] = [await pidOf(), await pidOf({ tenant: 'acme' })]
+  calls.fixture.executors.keep([toolOf('echo', [''])])
+  t.same([await pidOf(), await pidOf({ tenant: 'acme' })], [own, other], 'a reload that leaves it as it is ends nothing')
+  let runs = false
+  const running = calls.call('slow', { ms: 2_000 }, { progress: () => { runs = true } })
+  await waitFor('the call is at the server', () => runs)
+  calls.fixture.executors.keep([toolOf('echo', [''], { network: [] })])
+  await waitFor('the one without calls has ended', () => !isAlive(other))
+  t.strictSame(await running, { ok: true, output: 'slept' })
+  await waitFor('the other one has ended, too', () => !isAlive(own))
+  const late = await pidOf()
+  await waitFor('a call that was begun with what a manifest had leaves nothing open', () => !isAlive(late))
+})
+
 t.test('any number of servers may be opened at a time', async t => {
   const { fixture } = open(t, [''])
   const warnings = await warningsOf(async () => {

@@ -32,7 +32,7 @@ if (kind === 'warm') {
   // Its processes wait, or are being started, whenever it is killed; none of them is ever called.
   const script = 'read -r line; touch called; sleep 7200'
   const run: Tool['run'] = { kind: 'command', program: '/bin/sh', args: ['-c', script], envPassthrough: [] }
-  executors.keepWarm([{ ...shared, name: 'warm', jobType: 'agentcli.warm', permissions: ['write_files'], warm: 60, run }])
+  executors.keep([{ ...shared, name: 'warm', jobType: 'agentcli.warm', permissions: ['write_files'], warm: 60, run }])
   // So do boxes, for this one.
   const [stay] = tools
   setInterval(() => { if (stay !== undefined) void executors.run(stay, {}, context()) }, 40)

@@ -126,7 +126,7 @@ export async function boxedTools (
   /** Waits until a process is ready, or was found to be of no use. */
   async function keepIfFit (tool: Tool): Promise<void> {
     const before = unfit
-    executors.keepWarm([tool])
+    executors.keep([tool])
     // Nobody hears that a tool can't be started before it is called.
     await waitFor('a process waits, or none can', () => executors.waiting(tool.name) > 0 || unfit > before, 3_000).catch(() => {})
   }
@@ -155,7 +155,7 @@ export async function boxedTools (
     run,
     stock,
     async keep (boxed, waiting = 1) {
-      executors.keepWarm([toolOf(boxed)])
+      executors.keep([toolOf(boxed)])
       await waitFor('processes wait', () => executors.waiting('boxed') >= waiting)
     },
     // Where every tool is warm, one without arguments begins as tools do that can be kept ready; others read their own.

@@ -38,14 +38,14 @@ export interface ToolParts {
 /** Reads the manifests, opens the sandbox, and makes the executors. */
 export async function openTools (settings: Settings, { env, redis, subscriber, metrics, logger }: ToolParts): Promise<WorkerTools> {
   const builtins = builtinSettingsOf(settings)
-  let keepWarm = (_registry: Registry): void => {}
+  let keep = (_registry: Registry): void => {}
   const tools = await openRegistrySource({
     ...toolSourcesOf(settings, process.env),
     onReload: result => {
       reportReload(result, logger)
       metrics.tools.reloaded(result)
       metrics.tools.published(result.registry.published().map(({ tool }) => tool))
-      keepWarm(result.registry)
+      keep(result.registry)
       void loadCodeOf(result.registry.all().map(({ tool }) => tool), builtins).catch(() => {})
     }
   })
@@ -87,7 +87,7 @@ export async function openTools (settings: Settings, { env, redis, subscriber, m
   })
   await executors.prepare()
   await loadCodeOf(tools.current().all().map(({ tool }) => tool), builtins)
-  const jobTypes = new JobTypeTable({ commands: redis, subscriber, onChange: () => { keepWarm(tools.current()) } })
+  const jobTypes = new JobTypeTable({ commands: redis, subscriber, onChange: () => { keep(tools.current()) } })
   const importFaults = new ImportFaultTable({
     commands: redis,
     subscriber,
@@ -105,8 +105,8 @@ export async function openTools (settings: Settings, { env, redis, subscriber, m
     imports,
     secrets,
     keepReady: () => {
-      keepWarm = registry => { executors.keepWarm(warmTools(registry.all().map(({ tool }) => tool), jobTypes)) }
-      keepWarm(tools.current())
+      keep = registry => { executors.keep(warmTools(registry.all().map(({ tool }) => tool), jobTypes)) }
+      keep(tools.current())
     }
   }
 }

@@ -32,8 +32,11 @@ export interface ExecutorOptions extends Omit<WorkerHost, 'launcher' | 'pins' | 
 export interface Executors {
   /** Makes ready what calls need while this process is still small, and takes little memory and time to fork. */
   prepare (): Promise<void>
-  /** Says which tools there are from now on: processes of those that ask for it wait ready, in their boxes, each for one call. */
-  keepWarm (tools: readonly Tool[]): void
+  /**
+   * Says which tools there are from now on. Processes of those that ask for it wait ready, in their boxes, each for one call.
+   * Connections to MCP servers that none of them has, or has otherwise, end behind their last call.
+   */
+  keep (tools: readonly Tool[]): void
   /** Starts a process that does nothing: what the worker is out of, if that fails. */
   tryStart (): Promise<string | undefined>
   /** How many processes of a tool wait ready; without a name, how many boxes. */

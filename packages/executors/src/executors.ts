@@ -215,7 +215,10 @@ export function createExecutors (options: ExecutorOptions): Executors {
     // If it fails, the first start tries again.
     prepare: async () => { await sandbox?.launcher?.prepare().catch(() => {}) },
     tryStart: async () => await tryStart(options.env['PATH'], { ...worker, box: sandbox?.plainBox }),
-    keepWarm (tools) { keptReady.keep(tools) },
+    keep (tools) {
+      keptReady.keep(tools)
+      mcpServers?.keep(tools)
+    },
     waiting: name => keptReady.waiting(name),
     endSession (id) { mcpServers?.endSession(id) },
     async close () {

@@ -42,20 +42,20 @@ export const warm: Stage = {
         await throughput(size(calls, 8), inFlight, 1, async () => await call(loaded))
       )
       const keep = async (): Promise<void> => {
-        ready.executors.keepWarm([warmTool])
+        ready.executors.keep([warmTool])
         await waitFor('all of its processes wait', () => ready.executors.waiting(tool.name) === kept)
       }
       return {
         alone: {
           yardstick: async () => {
-            ready.executors.keepWarm([])
+            ready.executors.keep([])
             return await p50(size(runs, 2), async () => await cold.call(tool))
           },
           subject: async () => await timesWhenReady(size(runs, 2), keep, async () => await ready.call(warmTool))
         },
         full: {
           yardstick: async () => {
-            ready.executors.keepWarm([])
+            ready.executors.keep([])
             return await load(cold, tool)
           },
           subject: async () => {

@@ -20,6 +20,17 @@ export function serverTool (server: McpServer): Tool {
   }
 }
 
+/** Names what a worker keeps of a server for a scope. */
+export function slotId ({ source, name }: McpServer, scope: string): string {
+  return `${source.file}\0${name}\0${scope}`
+}
+
+/** What of a server's entry in its manifest its connections depend on. */
+export function entryOf (server: McpServer): string {
+  const { connection, permissions, network, unixSockets, limits, asks } = server
+  return JSON.stringify([slotId(server, ''), connection, permissions, network, unixSockets, limits, asks])
+}
+
 /** Whose connection to an MCP server a call may use. One that was opened with stored secrets is of one key. */
 export function scopeOf (
   server: McpServer, { tenant, session, keyName }: RunContext
@@ -29,6 +40,11 @@ export function scopeOf (
   if (tenant === undefined && session === undefined && key === undefined) return { owner }
   const scope = JSON.stringify([tenant ?? null, session?.id ?? null, key ?? null])
   return session === undefined ? { scope, owner } : { scope, owner, sessionId: session.id }
+}
+
+/** The error of a call that has not reached its server. */
+export function unavailable ({ name }: McpServer, why: string): CallError {
+  return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(name)} can't be used: ${why}` }
 }
 
 /** The error of a call that ended before its server was ready, and so has not reached it. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asError, limits, thrownAs, type CallError } from '@toolyard/contract/terms'
-import type { McpServer } from '@toolyard/manifests'
+import type { McpServer, Tool } from '@toolyard/manifests'
 import { LoopTurns, onAbort, sharedAbort } from '@toolyard/runtime'
 import type { Failure } from '../run/outcome.ts'
 import { SharedForms } from '../result/shared-forms.ts'
@@ -10,6 +10,7 @@ import { firstChars } from '../run/utf8.ts'
 import { openConnection, type Connection } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
 import { shortageOfBox, tellingLine, type ServerPlace } from './server-process.ts'
+import { entryOf, slotId, unavailable } from './server-tool.ts'
 import { hidden, secretsOf, storedStamp } from './setting-text.ts'
 
 /*
@@ -32,6 +33,8 @@ export interface McpServers {
   suspect (server: McpServer, connection: Connection): Promise<void>
   /** The next call gets another connection. Calls under way on this one go on, and it is ended behind the last of them. */
   renew (connection: Connection): void
+  /** Says which tools there are from now on: connections that none of them needs end, those in use behind the last call. */
+  keep (tools: readonly Tool[]): void
   /** Ends the connections of a session, those in use behind the last call. */
   endSession (id: string): void
   /** Writes to the log what was not written before. */
@@ -60,6 +63,7 @@ interface Slot {
   /** Whose it is, of a tenant's or a session's. */
   owner: string | undefined
   sessionId: string | undefined
+  entry: string
   stamp: string
   opening?: Promise<Connection> | undefined
   connection?: Connection | undefined
@@ -82,6 +86,8 @@ export function createServers (host: WorkerHost): McpServers {
   const reported = new Map<string, Set<string>>()
   const closing = new Set<Promise<void>>()
   const life = sharedAbort()
+  /** The entries that manifests have; undefined until that is said. */
+  let kept: ReadonlySet<string> | undefined
 
   function report (server: McpServer, message: string): void {
     const id = slotId(server, '')
@@ -98,14 +104,14 @@ export function createServers (host: WorkerHost): McpServers {
 
   function slotOf (server: McpServer, { scope = '', owner = '', sessionId, stored }: ServerPlace): Slot {
     const id = slotId(server, scope)
-    const { connection, permissions, network, unixSockets, limits: bounds, asks } = server
-    const stamp = JSON.stringify([connection, permissions, network, unixSockets, bounds, asks, storedStamp(stored)])
+    const entry = entryOf(server)
+    const stamp = entry + storedStamp(stored)
     const known = slots.get(id)
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.
     if (known !== undefined && known.users === 0) retire(known)
     const rest = { failures: 0, restUntil: 0, lastError: '', lastCallError: undefined, users: 0 }
-    const slot: Slot = { id, owner: scope === '' ? undefined : owner, sessionId, stamp, ...rest }
+    const slot: Slot = { id, owner: scope === '' ? undefined : owner, sessionId, entry, stamp, ...rest }
     slots.set(id, slot)
     if (slot.owner !== undefined) makeRoom(slot)
     return slot
@@ -202,7 +208,7 @@ export function createServers (host: WorkerHost): McpServers {
         released = true
         slot.users -= 1
         if (slot.users > 0) return
-        if (![...slots.values()].includes(slot)) retire(slot)
+        if (![...slots.values()].includes(slot) || kept?.has(slot.entry) === false) retire(slot)
         else slot.idle = setTimeout(() => { retire(slot) }, slot.owner !== undefined ? idleMs.scoped : idleMs.operator).unref()
       }
       try {
@@ -221,6 +227,11 @@ export function createServers (host: WorkerHost): McpServers {
     renew (connection) {
       for (const [id, slot] of slots) if (slot.connection === connection) slots.delete(id)
     },
+    keep (tools) {
+      const servers = new Set(tools.flatMap(({ run }) => run.kind === 'mcp' ? [run.server] : []))
+      kept = new Set([...servers].map(entryOf))
+      for (const slot of slots.values()) if (slot.users === 0 && !kept.has(slot.entry)) retire(slot)
+    },
     endSession (id) {
       for (const slot of [...slots.values()].filter(({ sessionId }) => sessionId === id)) {
         slots.delete(slot.id)
@@ -236,13 +247,4 @@ export function createServers (host: WorkerHost): McpServers {
       await threads.close()
     }
   }
-}
-
-function slotId ({ source, name }: McpServer, scope: string): string {
-  return `${source.file}\0${name}\0${scope}`
-}
-
-/** The call has not reached the server. */
-function unavailable ({ name }: McpServer, why: string): CallError {
-  return { code: 'TOOL_UNAVAILABLE', message: `MCP server ${JSON.stringify(name)} can't be used: ${why}` }
 }
