@@ -215,6 +215,26 @@ t.test('validate notes the variables that tools and servers name and that are no
   t.notMatch(stdout, /SET_HERE/)
 })
 
+t.test('validate tells of HTTP tools and servers whose host HTTP_PRIVATE_HOSTS does not name', async t => {
+  const tool = (name: string, url: string): object => ({ name, description: 'Asks the API for a number', http: { method: 'GET', url } })
+  const cwd = t.testdir({ 'tools.json': JSON.stringify({ tools: [
+    tool('plain', 'http://api.internal:8080/x'), tool('inside', 'https://10.0.0.5/x'), tool('outside', 'https://api.example.com/x'), { name: 'own', mcp: { url: 'http://[::1]:9/mcp' } }
+  ] }) })
+  const told = async (env: object): Promise<string[]> => [...(await toolyard(cwd, ['validate', 'tools.json'], env)).stdout.matchAll(/"(\w+)" reaches (\S+), which is for hosts of HTTP_PRIVATE_HOSTS alone/g)].map(([, name, origin]) => `${name} ${origin}`)
+  t.strictSame(await told({}), ['plain http://api.internal:8080', 'inside https://10.0.0.5', 'own http://[::1]:9'])
+  t.strictSame(await told({ HTTP_PRIVATE_HOSTS: 'internal, 10.0.0.5; ::1' }), [])
+})
+
+t.test('validate warns of scripts of Agent Skills whose lines end in CR LF', async t => {
+  const cwd = t.testdir({ skill: {
+    'SKILL.md': '---\nname: skill\ndescription: Counts words of a text.\n---\nRun scripts/count.py.\n',
+    scripts: { 'count.py': '#!/usr/bin/env python3\r\nprint(1)\r\n', 'plain.py': 'print(1)\r\n', 'run.sh': 'echo 1\r\n', 'good.sh': '#!/bin/sh\necho "\r\n"\n' }
+  } })
+  const { stdout, status } = await toolyard(cwd, ['validate', 'skill'])
+  t.match(stdout, /skill "skill": lines of scripts\/count\.py, scripts\/run\.sh end in CR LF, .*\n {5}warning skill\/line-ends; Save it with LF line ends/)
+  t.equal(status, 0)
+})
+
 t.test('SN38 validate reads the settings of .env, as the service does', async t => {
   const skill = {
     'SKILL.md': '# Days\n',

@@ -37,7 +37,9 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
     loadEnvFile()
     const settings = readSettings(process.env)
     const { skills, policyFile, lock } = toolSourcesOf(settings, process.env)
-    const [{ missingForSkills }, { missingVariables }] = await Promise.all([import('../needs/missing.ts'), import('../needs/variables.ts')])
+    const [{ missingForSkills }, { missingVariables }, { unnamedHosts }] = await Promise.all([
+      import('../needs/missing.ts'), import('../needs/variables.ts'), import('../needs/private-hosts.ts')
+    ])
     const validation = await validateManifests(args, {
       strict: options['strict'] === true,
       provider,
@@ -45,7 +47,7 @@ Exit status: 0 without errors, 1 with errors, 2 for a command line that makes no
       policyFile,
       lock,
       lacking: async read => [
-        ...await missingForSkills(read.skills, read.settings, process.env), ...missingVariables(read, 'note', process.env)
+        ...await missingForSkills(read.skills, read.settings, process.env), ...missingVariables(read, 'note', process.env), ...unnamedHosts(read, 'note', settings.HTTP_PRIVATE_HOSTS)
       ],
       ...(options['import'] === false ? {} : { tryImports: await importer(settings, words.includes('--import')) })
     })

@@ -8,6 +8,7 @@ import { findRedisTarget, loadEnvFile, readSettings, sampleManifests, serviceFil
 import { programPaths } from '@toolyard/runtime/install'
 import { missingForSkills } from '../needs/missing.ts'
 import { missingVariables } from '../needs/variables.ts'
+import { unnamedHosts } from '../needs/private-hosts.ts'
 import type { Check } from './check.ts'
 
 const connectMs = 3_000
@@ -86,7 +87,7 @@ async function examineManifests (settings: Settings): Promise<Check[]> {
     policyFile,
     lock,
     lacking: async read => [
-      ...await missingForSkills(read.skills, read.settings, process.env), ...missingVariables(read, 'warning', process.env)
+      ...await missingForSkills(read.skills, read.settings, process.env), ...missingVariables(read, 'warning', process.env), ...unnamedHosts(read, 'warning', settings.HTTP_PRIVATE_HOSTS)
     ],
     ...(python ? { tryImports: tryAll } : {})
   })

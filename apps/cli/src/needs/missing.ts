@@ -9,7 +9,7 @@ const askMs = 20_000
 /** Prints the modules of its arguments that can't be found; it imports none of them. */
 const finder = 'import importlib.util, sys\nfor name in sys.argv[1:]:\n try: found = importlib.util.find_spec(name)\n except Exception: found = True\n if found is None: print(name)'
 
-/** A finding for each of the Agent Skills whose programs this machine lacks. Nothing of a skill is run. */
+/** Findings about Agent Skills whose programs this machine lacks, or whose scripts can't start. Nothing of a skill is run. */
 export async function missingForSkills (
   skills: readonly Skill[], settings: ReadonlyMap<string, SkillSettings>, env: NodeJS.ProcessEnv
 ): Promise<Finding[]> {
@@ -30,6 +30,7 @@ export async function missingForSkills (
     }
     const waits = settings.get(skill.name)?.unixSockets !== true && needs.programs.some(name => ['soffice', 'libreoffice'].includes(name))
     if (waits) findings.push(officeFinding(skill))
+    if (needs.crlf.length > 0) findings.push(lineEndsFinding(skill, needs.crlf))
     const names = [...missing.programs, ...missing.python.map(name => `${name} (Python)`), ...missing.node.map(name => `${name} (Node)`)]
     if (names.length === 0) continue
     findings.push({
@@ -41,6 +42,16 @@ export async function missingForSkills (
     })
   }
   return findings
+}
+
+function lineEndsFinding ({ name, file }: Skill, scripts: readonly string[]): Finding {
+  return {
+    severity: 'warning',
+    file,
+    rule: 'skill/line-ends',
+    message: `skill ${JSON.stringify(name)}: lines of ${scripts.join(', ')} end in CR LF, as on Windows, so that a shell, or the kernel, does not start it`,
+    fix: 'Save it with LF line ends: sed -i "s/\\r$//" FILE.'
+  }
 }
 
 /** The older and the newer name of one program. */

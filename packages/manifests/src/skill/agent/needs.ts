@@ -10,6 +10,8 @@ export interface SkillNeeds {
   /** Modules of Python, as they are imported. */
   python: string[]
   node: string[]
+  /** Scripts whose lines end in CR LF, which neither a shell nor the kernel takes in a first line. */
+  crlf: string[]
 }
 
 /** Files that are looked through, their bytes, and names of each kind that are told. */
@@ -31,6 +33,7 @@ export async function skillNeeds ({ file, text }: Skill): Promise<SkillNeeds> {
   const programs = new Set<string>()
   const python = new Set<string>()
   const node = new Set<string>()
+  const crlf = new Set<string>()
   const own = new Set<string>()
   const packages = new Set<string>()
   /** Modules by the directories that they are in, and imports by those that they are made in. */
@@ -51,6 +54,7 @@ export async function skillNeeds ({ file, text }: Skill): Promise<SkillNeeds> {
     const source = await sourceOf(path)
     if (source === undefined) continue
     for (const name of shebang(source)) programs.add(name)
+    if ((source.startsWith('#!') || ['.sh', '.bash'].includes(kind)) && /^[^\n]*\r\n/.test(source)) crlf.add(relative(directory, path))
     if (kind === '.py') {
       programs.add('python3')
       for (const name of pythonModules(source)) imports.push({ name, from: dirname(path) })
@@ -74,7 +78,7 @@ export async function skillNeeds ({ file, text }: Skill): Promise<SkillNeeds> {
     const isModule = [...modules.get(name) ?? []].some(place => place === from || !packages.has(place))
     if (!isModule && !own.has(name)) python.add(name)
   }
-  return { programs: listed(programs), python: listed(python), node: listed(node) }
+  return { programs: listed(programs), python: listed(python), node: listed(node), crlf: listed(crlf) }
 }
 
 function listed (names: ReadonlySet<string>): string[] {
