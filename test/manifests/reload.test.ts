@@ -55,6 +55,27 @@ t.test('a reload that meets a fault of the program itself takes nothing away, an
   t.same([names(source.current()), source.problems().length], [['b'], 0])
 })
 
+t.test('a reload that is asked for while another one runs reads what has changed meanwhile', async t => {
+  const directory = project(t, { 'a.json': { tools: [entry({ name: 'a' })] } })
+  const file = join(directory, 'a.json')
+  let afterRead = (): void => {}
+  const skills = { get shell (): boolean { afterRead(); return false } }
+  const source = await openRegistrySource({ manifests: [file], builtins: false, skills, intervalMs: 60_000, onReload: () => {} })
+  t.teardown(() => { source.close() })
+  const asked: Array<Promise<unknown>> = []
+  let reads = 0
+  // Each load asks for it before it reads the files, and after.
+  afterRead = () => {
+    if (++reads !== 2) return
+    writeFileSync(file, JSON.stringify({ tools: [entry({ name: 'b' })] }))
+    asked.push(source.reload(), source.reload())
+  }
+  await source.reload()
+  t.equal(asked.length, 2)
+  await Promise.all(asked)
+  t.strictSame([names(source.current()), reads], [['b'], 4], 'one more load is enough for all')
+})
+
 t.test('arguments are checked against the new schema after a reload', async t => {
   const schema = (type: string) => JSON.stringify({ tools: [entry({ schema: { type: 'object', properties: { a: { type, pattern: '^x+$' } } } })] })
   const directory = project(t, { 'a.json': schema('string') })

@@ -53,6 +53,7 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
   let read = await statesOf(files)
   let seen = read
   let reloading: Promise<ReloadResult> | undefined
+  let nextReload: Promise<ReloadResult> | undefined
   let closed = false
   let faults: ImportFaults = new Map()
 
@@ -80,9 +81,16 @@ export async function openRegistrySource (options: RegistrySourceOptions): Promi
     options.onReload(result)
     return result
   }
-  const reload = async (): Promise<ReloadResult> => {
-    reloading ??= replace().finally(() => { reloading = undefined })
+  const startReload = async (): Promise<ReloadResult> => {
+    nextReload = undefined
+    reloading = replace().finally(() => { reloading = undefined })
     return await reloading
+  }
+  /** One that runs may have read files before they changed: all who ask meanwhile get the result of the next one. */
+  const reload = async (): Promise<ReloadResult> => {
+    if (reloading === undefined) return await startReload()
+    nextReload ??= reloading.then(startReload, startReload)
+    return await nextReload
   }
   const intervalMs = (): number => Math.max(options.intervalMs ?? 500, files.length / filesPerMs)
   /** Gives the milliseconds until the next look: a change is looked at again soon, since somebody waits for it. */
