@@ -1,8 +1,10 @@
 import { asRedisError, connectRedis, mayRedisTakeItLater, RedisUnavailableError } from '@toolyard/store'
 import fc from 'fast-check'
 import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { listening } from '../support/listening.ts'
 import { startRedisProcess } from '../support/redis-process.ts'
 
 t.test('an error of the file system says nothing of Redis', async t => {
@@ -39,7 +41,12 @@ t.test('what the user of the service may not do is taken when it may, and the er
     t.type(error, RedisUnavailableError)
     t.match(error.message, /NOPERM.*docs\/redis\.md/)
   }
-  for (const message of ["ERR unknown command 'hset', with args beginning with: 'a' ", 'ERR Unknown Redis command called from script script: caf1, on @user_script:5.']) {
+  for (const message of [
+    "ERR unknown command 'hset', with args beginning with: 'a' ",
+    'ERR Unknown Redis command called from script script: caf1, on @user_script:5.',
+    // Valkey's.
+    'ERR Unknown command called from script script: caf1, on @user_script:5.'
+  ]) {
     t.equal(mayRedisTakeItLater(new Error(message)), true, message)
     t.match(asRedisError(new Error(message)).message, /knows no command of this name \(rename-command\): docs\/redis\.md/)
   }
@@ -58,6 +65,16 @@ t.test('why a server takes no connection is told, once, and is the last that is 
   await waitFor('it is tried again and again', () => tries >= 5)
   t.equal(told.at(-1), reason, told.join())
   t.equal(new Set(told).size, told.length, told.join())
+})
+
+t.test('that a server is in protected mode is told, of Redis and of Valkey', async t => {
+  for (const who of ['Redis is running', 'Running']) {
+    const port = await listening(t, createServer(socket => { socket.end(`-DENIED ${who} in protected mode because protected mode is enabled. More follows.\r\n`) }))
+    const told: string[] = []
+    const redis = connectRedis({ place: { kind: 'server', url: `redis://127.0.0.1:${port}` } }, 'request', ({ message }) => { told.push(message) })
+    t.teardown(() => { redis.disconnect() })
+    await waitFor('the reason is told', () => told.includes(`it refuses the connection: ${who} in protected mode because protected mode is enabled`))
+  }
 })
 
 t.test('an error of a socket does', async t => {

@@ -94,7 +94,7 @@ export function connectRedis (
 const brokenOff: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET'])
 
 /** What a server says to a connection that it takes none of: it has as many as it may, or protects itself from other machines. */
-const refusalOfConnection = /^-(?:ERR |DENIED )?(max number of clients.*|Redis is running in protected mode[^.]*)/
+const refusalOfConnection = /^-(?:ERR |DENIED )?(max number of clients.*|(?:Redis is r|R)unning in protected mode[^.]*)/
 
 /** Reports why a server ends a connection at once. ioredis takes that for the answer to its first command, in which it has no interest. */
 function hearRefusal (stream: Server['stream'], report: (error: Error) => void): void {

@@ -79,8 +79,8 @@ export function mayRedisTakeItLater (error: unknown): boolean {
   return error instanceof RedisUnavailableError || isFull(error) || isDenied(error) || isConnectionError(error)
 }
 
-/** A command, or one in a script, that `rename-command` took away. */
-const unknownCommand = /(?:^|: -)ERR unknown command|Unknown Redis command called from script/
+/** A command, or one in a script, that `rename-command` took away; Valkey leaves Redis' name out. */
+const unknownCommand = /(?:^|: -)ERR unknown command|Unknown (?:Redis )?command called from script/
 
 /** A command, or one in a script, as Redis 6.2 and newer ones say it. */
 export function isDenied (error: unknown): error is Error {
