@@ -13,7 +13,7 @@ async function callOf (args: object, output: unknown, params: object = {}): Prom
   const file = { workflows: { w: { steps: [{ name: 'in', tool: 'any' }, { name: 'out', tool: 'any', needs: ['in'], arguments: args }] } } }
   writeFileSync(join(fixture.workspace, 'workflows.yaml'), JSON.stringify(file))
   const started: StepStart[] = []
-  const done: StepState = { state: 'succeeded', jobId: '1', output: async () => JSON.stringify(output), shownOutput: async () => JSON.stringify(output) }
+  const done: StepState = { state: 'succeeded', jobId: '1', output: async () => ({ json: JSON.stringify(output) }), shownOutput: async () => JSON.stringify(output) }
   const steps: WorkflowSteps = {
     now: () => Date.now(),
     keep: make => make(),
@@ -32,11 +32,13 @@ async function callOf (args: object, output: unknown, params: object = {}): Prom
 }
 
 t.test('RC43 a text that is only a placeholder keeps the type of its value; in a longer text values are written out', async t => {
-  const output = { n: 1.5, yes: false, nothing: null, list: [{ deep: { text: 'x' } }, 2], 'with-dash': '-', __proto__: 1, 0: 'zero' }
+  const names = { 'a.b': { é: [7] }, '@odata.count': 8, '': 9, 0: 'zero' }
+  const output = { names, n: 1.5, yes: false, nothing: null, list: [{ deep: { text: 'x' } }, 2], 'with-dash': '-', __proto__: 1, 0: 'zero' }
   const cases: Array<[unknown, unknown]> = [
     ['${in.n}', 1.5], ['${in.yes}', false], ['${in.nothing}', null], ['${in.list}', output.list], ['${in}', output],
     ['${in.list[0].deep.text}', 'x'], ['${in.list[1]}', 2], ['${in.list.1}', 2], ['${in.with-dash}', '-'], ['${ in.n }', 1.5], ['${in.0}', 'zero'],
     ['n=${in.n}, yes=${in.yes}, nothing=${in.nothing}, list=${in.list[0]}', 'n=1.5, yes=false, nothing=null, list={"deep":{"text":"x"}}'],
+    ['${in.names["a.b"]["é"][0]}', 7], ['${in["names"]["@odata.count"]}', 8], ['<${in.names[""]}>', '<9>'], ['${in.names["0"]}', 'zero'], ['${in["list"]["1"]}', 2],
     ['${p}', { a: ['${in.n}'] }], ['<${q}>', '<${in.n}>'], ['$${in.n} costs $5', '${in.n} costs $5'], ['$${${in.n}}', '${1.5}'], ['', ''], ['}{$', '}{$'],
     [{ a: [{ b: '${in.n}' }], c: 7, d: null }, { a: [{ b: 1.5 }], c: 7, d: null }]
   ]
@@ -54,8 +56,10 @@ t.test('RC43 a placeholder that names nothing is an error with its place', async
   t.equal(await error('${in.list[1]}'), `${at}'\${in.list[1]}': the output of step 'in' has no '1' there (a list of 1)`)
   t.equal(await error('${in.list.length}'), `${at}'\${in.list.length}': the output of step 'in' has no 'length' there (a list of 1)`)
   t.equal(await error('${p.constructor}'), `${at}'\${p.constructor}': the parameter 'p' has no 'constructor' there (a string)`)
+  t.equal(await error('${in["toString"]}'), `${at}'\${in["toString"]}': the output of step 'in' has no 'toString' there (known: a, list)`)
+  t.equal(await error('${in.list["length"]}'), `${at}'\${in.list["length"]}': the output of step 'in' has no 'length' there (a list of 1)`)
   t.equal(await error('${in.toString}'), `${at}'\${in.toString}': the output of step 'in' has no 'toString' there (known: a, list)`)
-  for (const text of ['${}', '${a b}', '${in..a}', '${in.a', '${1}']) {
+  for (const text of ['${}', '${a b}', '${in..a}', '${in.a', '${1}', '${in["a]}', '${in[a]}', '${["a"]}', '${in.é}']) {
     t.match(await error(text), `${at}'${text}' is no placeholder (write `)
   }
   t.equal(await error('${out}'), 'these steps wait for each other: out')

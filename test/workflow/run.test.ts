@@ -131,3 +131,13 @@ t.test('RC43 a long output passes completely from step to step, and stays readab
   t.equal(whole.output_text, '20000')
   t.match(await readFile(join(service.dir, 'workspace/long.txt'), 'utf8'), /^y{20000}$/)
 })
+
+t.test('a step does not run with the beginning of an output that was not kept as a whole', async t => {
+  const result = await client.call('workflow_run', { workflow: 'cut' })
+  t.match(result.error, {
+    code: 'TOOL_FAILED',
+    message: "step 'write': arguments: the output of step 'big' has 1200002 bytes, and only the first 1048575 were kept: MAX_OUTPUT_BYTES and its tool's limits.outputBytes bound them"
+  }, JSON.stringify(result).slice(0, 500))
+  await t.rejects(readFile(join(service.dir, 'workspace/cut.txt')), { code: 'ENOENT' })
+  t.match((await client.call('workflow_run', { workflow: 'cut_at_the_end' })).output, { truncated: true }, 'the answer says by itself that it is cut')
+})

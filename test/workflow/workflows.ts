@@ -54,4 +54,9 @@ workflows:
       - {name: big, tool: big, arguments: {char: y, count: 20000}}
       - {name: write, tool: data_write_file, arguments: {path: long.txt, content: "\${big}", create_if_missing: true}}
     output: "\${write.bytes_after}"
+  cut:
+    steps:
+      - {name: big, tool: big, arguments: {char: ü, count: 600000}}
+      - {name: write, tool: data_write_file, arguments: {path: cut.txt, content: "\${big}", create_if_missing: true}}
+  cut_at_the_end: {steps: [{name: big, tool: big, arguments: {char: ü, count: 600000}}]}
 `

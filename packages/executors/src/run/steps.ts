@@ -1,4 +1,4 @@
-import type { CallError } from '@toolyard/contract'
+import type { CallError, OutputCut } from '@toolyard/contract'
 
 export interface StepTarget {
   /** Name of a tool, or its job type: one of the two. */
@@ -18,8 +18,14 @@ export interface ResolvedTarget {
 export type StepState =
   | { state: 'pending', jobId: string }
   | { state: 'failed', jobId: string, error: CallError }
-  /** Both outputs are JSON texts, since parsing takes its time: the whole one, and as an answer carries it. */
-  | { state: 'succeeded', jobId: string, output: () => Promise<string>, shownOutput: () => Promise<string> }
+  /** Both outputs are JSON texts, since parsing takes its time: what is kept of it, and as an answer carries it. */
+  | { state: 'succeeded', jobId: string, output: () => Promise<KeptOutput>, shownOutput: () => Promise<string> }
+
+interface KeptOutput {
+  json: string
+  /** Of an output that was not kept as a whole. */
+  cut?: OutputCut
+}
 
 /** The steps of a workflow at one moment; `settled` counts those that have ended, over all attempts of the job. */
 export interface StepProgress {

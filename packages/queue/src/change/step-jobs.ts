@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import type { CallError, OutputRecord } from '@toolyard/contract'
+import type { CallError, OutputCut, OutputRecord } from '@toolyard/contract'
 import { type Redis, jobKey, jobPartKey, placeOfKey, rerunsField, serverTime } from '@toolyard/store'
 import type { JobCanceller } from './job-canceller.ts'
 import { StepMadeError } from '../backend/add-jobs.ts'
@@ -112,10 +112,11 @@ export class StepJobs {
     return records.flatMap(personWaitsOf)
   }
 
-  async output (id: string, { queue, record }: StepOutput): Promise<string> {
-    const json = await this.#parts.outputs.readJson(queue, id, await parsed(record))
+  async output (id: string, { queue, record }: StepOutput): Promise<{ json: string, cut?: OutputCut }> {
+    const output = await parsed(record)
+    const json = await this.#parts.outputs.readJson(queue, id, output)
     if (json === undefined) throw new Error(`The output of job ${id} is no longer kept`)
-    return json
+    return { json, ...output.cut === undefined ? {} : { cut: output.cut } }
   }
 
   /** The JSON of the output as an answer carries it: truncated when it is long. */

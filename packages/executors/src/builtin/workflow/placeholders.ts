@@ -15,15 +15,17 @@ export class PlaceholderError extends Error {
 interface Placeholder {
   /** As it is written, with its braces. */
   text: string
-  /** The parameter or step, and the way into its value: `.field[0]`. */
+  /** The parameter or step. */
   name: string
-  way: string
+  /** Names and indexes that lead into its value. */
+  way: string[]
 }
 
 type Part = string | Placeholder
 
 const pattern = /\$\$\{|\$\{([^}]*)\}?/g
-const inside = /^([A-Za-z_][\w-]*)((?:\.[\w-]+|\[\d+\])*)$/
+const inside = /^([A-Za-z_][\w-]*)((?:\.[\w-]+|\[\d+\]|\["[^"}]*"\])*)$/
+const wayParts = /\.([\w-]+)|\[(\d+)\]|\["([^"}]*)"\]/g
 /** Names that an error lists. */
 const listed = 20
 
@@ -119,16 +121,16 @@ function textParts (text: string, at: string): Part[] {
 function placeholder (text: string, content: string, at: string): Placeholder {
   const [, name, way = ''] = inside.exec(content.trim()) ?? []
   if (name === undefined || !text.endsWith('}')) {
-    throw new PlaceholderError(`${at}: '${text.slice(0, 80)}' is no placeholder (write \${param}, \${step.field} or \${step.list[0]}, and $\${ for the characters themselves)`)
+    throw new PlaceholderError(`${at}: '${text.slice(0, 80)}' is no placeholder (write \${param}, \${step.field}, \${step["any name"]} or \${step.list[0]}, and $\${ for the characters themselves)`)
   }
-  return { text, name, way }
+  return { text, name, way: [...way.matchAll(wayParts)].map(([, field, index, named]) => field ?? index ?? named ?? '') }
 }
 
 function valueOf ({ text, name, way }: Placeholder, { params, outputs }: Scope, at: string): unknown {
   const isStep = outputs.has(name)
   if (!isStep && !Object.hasOwn(params, name)) throw new PlaceholderError(`${at}: '${text}' names no parameter and no step`)
   let value: unknown = isStep ? outputs.get(name) : params[name]
-  for (const step of way.split(/[.[\]]+/).filter(part => part !== '')) {
+  for (const step of way) {
     if (typeof value !== 'object' || value === null || value instanceof WrittenNumber || !Object.hasOwn(value, step) || (Array.isArray(value) && !/^\d+$/.test(step))) {
       throw new PlaceholderError(`${at}: '${text}': ${isStep ? `the output of step '${name}'` : `the parameter '${name}'`} has no '${step}' there${describeValue(value)}`)
     }

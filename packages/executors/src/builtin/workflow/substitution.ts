@@ -1,6 +1,6 @@
 import { writeJson } from '@toolyard/contract/terms'
 import { steadyMs, type Threads } from '@toolyard/runtime/threads'
-import type { StepProgress } from '../../run/steps.ts'
+import type { StepProgress, StepState } from '../../run/steps.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { runInThread } from '../kit/run-thread.ts'
 import { namesIn } from './placeholders.ts'
@@ -52,7 +52,7 @@ export function createSubstitution ({ params, progress: { byName }, threads, sig
     for (const name of names) {
       const step = byName.get(name)
       if (step?.state !== 'succeeded') continue
-      const output = kept.get(name) ?? sharedBytes(await step.output())
+      const output = kept.get(name) ?? sharedBytes(await wholeOutput(name, step, at))
       bytes += output.length
       if (bytes > mostBytes && outputs.length > 0) throw new BuiltinFailure(`${at}: the outputs of the steps that its placeholders name have more than ${mostBytes} bytes together: have steps write large ones to files`)
       keep(name, output)
@@ -73,6 +73,13 @@ export function createSubstitution ({ params, progress: { byName }, threads, sig
       memory: `${at}: replacing its placeholders takes too much memory`
     })
   }
+}
+
+/** The beginning of an output would be taken for all of it. */
+async function wholeOutput (name: string, step: Extract<StepState, { state: 'succeeded' }>, at: string): Promise<string> {
+  const { json, cut } = await step.output()
+  if (cut === undefined) return json
+  throw new BuiltinFailure(`${at}: the output of step '${name}' has ${cut.bytes} bytes, and only the first ${cut.storedBytes} were kept: MAX_OUTPUT_BYTES and its tool's limits.outputBytes bound them`)
 }
 
 /** A thread reads them where they are: to copy a hundred megabytes takes a tenth of a second. */
