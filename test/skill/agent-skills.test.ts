@@ -181,7 +181,7 @@ t.test('skill_run says why it runs nothing', async t => {
 
 t.test('a shell command line runs where SKILLS_SHELL is on', async t => {
   const { run } = await letters(t, { ...on, shell: true })
-  t.equal(await run({ command: 'sh "$SKILL_DIR/scripts/show.sh" a | tr a-z A-Z' }), 'A||LETTERS|')
+  for (const place of ['$SKILL_DIR', '$CLAUDE_SKILL_DIR']) t.equal(await run({ command: `sh "${place}/scripts/show.sh" a | tr a-z A-Z` }), 'A||LETTERS|')
   t.match(await run({ command: 'id', argv: ['show'] }), /^INVALID_ARGUMENTS give argv or command, one of the two$/)
 })
 

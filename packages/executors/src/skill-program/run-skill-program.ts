@@ -48,7 +48,7 @@ export async function runSkillProgram (run: SkillProgramRun, call: ToolCall): Pr
     const { ok: _, ...program } = found
     const plan = {
       ...program,
-      env: { ...noOwners, ...modulePaths(place, path), ...variables, ...context.variables, PATH: path, SKILL_DIR: place },
+      env: { ...noOwners, ...modulePaths(place, path), ...variables, ...context.variables, PATH: path, ...placeVariables(place) },
       cwd: call.workspaceDir,
       handed: context.handed ?? [],
       readable: skill.python === undefined ? [] : [skill.python],
@@ -68,6 +68,11 @@ export async function runSkillProgram (run: SkillProgramRun, call: ToolCall): Pr
   } finally {
     if (copy !== undefined) await rm(copy, { recursive: true, force: true })
   }
+}
+
+/** Published skills name the second one. */
+function placeVariables (place: string): NodeJS.ProcessEnv {
+  return { SKILL_DIR: place, CLAUDE_SKILL_DIR: place }
 }
 
 function skillOf ({ skills }: SkillProgramRun, { skill }: Record<string, unknown>): RunnableSkill | undefined {
