@@ -6,19 +6,12 @@ import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { outputOf } from '../executors/fixture.ts'
 import { boxedPython } from '../sandbox/boxed-python.ts'
-import { boxedTools, withoutBox } from '../sandbox/boxed-tools.ts'
+import { boxedTools, withoutBox, withoutGroups } from '../sandbox/boxed-tools.ts'
 import { nap } from '../sandbox/running.ts'
-import { openSandbox, type Outcome } from '@toolyard/executors'
+import type { Outcome } from '@toolyard/executors'
 
 const program = join(import.meta.dirname, '../../../samples/hostile/tools/bin/devour.py')
 const skip = await withoutBox() || await withoutGroups()
-
-async function withoutGroups (): Promise<string | false> {
-  const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: process.cwd(), hidden: [], defaultPermissions: [] })
-  sandbox.close()
-  const finding = sandbox.report.findings.find(({ layer }) => layer === 'cgroup')
-  return finding?.holds === true ? false : `no control groups here: ${finding?.detail}`
-}
 
 void t.test('fault 16 the number of processes of a call is bounded, also for root', { skip }, async t => {
   const tools = await boxedTools(t)
@@ -109,7 +102,7 @@ void t.test('fault 16 a Python host and its templates are in one control group o
   const running = python.execute('sleeper', 'print("runs", flush=True)\ntime.sleep(600)', { signal: stop.signal })
   await waitFor('it runs', () => python.logged.includes('runs'))
   const directory = toolsDirectory(python)
-  const groups = readdirSync(directory).filter(name => name.startsWith('share-')).map(name => namesIn(join(directory, name)))
+  const groups = readdirSync(directory).filter(name => /^(?:host|share)-/.test(name)).map(name => namesIn(join(directory, name)))
   const withHosts = groups.filter(names => names.filter(isOfHost).length > 2)
   t.equal(withHosts.length, 1)
   // bubblewrap's two, the host, and init and child of the template.
@@ -125,14 +118,14 @@ void t.test('fault 16 a Python call that takes longer leaves the group of its ho
   const script = ['import subprocess', `for _ in range(3): subprocess.Popen(["sleep", "${seconds}"])`, 'time.sleep(600)'].join('\n')
   const running = python.execute('sleeper', script, { signal: stop.signal })
   const directory = toolsDirectory(python)
-  const groups = (): string[][] => readdirSync(directory).filter(name => name.startsWith('share-')).map(name => namesIn(join(directory, name)))
+  const groups = (): string[][] => readdirSync(directory).filter(name => /^(?:host|share)-/.test(name)).map(name => namesIn(join(directory, name)))
   const isSleeper = (name: string): boolean => name === `sleep\0${seconds}\0`
   await waitFor('the call has a group', () => groups().some(names => names.filter(isSleeper).length === 3 && names.filter(isOfHost).length === 2))
   const withHosts = groups().filter(names => names.filter(isOfHost).length > 2)
   t.ok(withHosts.length === 1 && !withHosts.flat().some(isSleeper), 'the host is in another')
   stop.abort()
   t.match(await running, { ok: false })
-  await waitFor('the group is gone', () => readdirSync(directory).filter(name => /^share-\d+$/.test(name)).length === 1)
+  await waitFor('the group is gone', () => readdirSync(directory).filter(name => /^share-\d+$/.test(name)).length === 0)
 })
 
 /** Where the groups are that share out the processor. */

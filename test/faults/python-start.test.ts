@@ -17,6 +17,7 @@ function noGroups (base: string, hosts: string[]): ProcessGroups {
     ofHelper: () => ({ members: [], shares: [`${base}/none/share-`], processes: 259 }),
     share: () => ({ ...group, members: hosts }),
     groupOf: () => group,
+    own: () => () => {},
     close: async () => { await Promise.resolve() }
   }
 }

@@ -62,6 +62,14 @@ export async function withoutBox (): Promise<string | false> {
   return report.level === 'full' ? false : `this machine has no whole sandbox (${gaps.join(', ')})`
 }
 
+/** Why tests that need control groups are skipped on this machine; false when they aren't. */
+export async function withoutGroups (): Promise<string | false> {
+  const sandbox = await openSandbox({ mode: 'auto', env: process.env, workspaceDir: process.cwd(), hidden: [], defaultPermissions: [] })
+  sandbox.close()
+  const finding = sandbox.report.findings.find(({ layer }) => layer === 'cgroup')
+  return finding?.holds === true ? false : `no control groups here: ${finding?.detail}`
+}
+
 /**
  * Sets up real directories, a whole sandbox unless the options say otherwise, and executors; the test's end removes them.
  * Relative paths of `hidden` start at `base`.

@@ -1,6 +1,9 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
-import { findHierarchy, openToolGroups } from '@toolyard/sandbox'
+import { endFirst, findHierarchy, memoryBound, openToolGroups } from '@toolyard/sandbox'
 import t, { type Test } from 'tap'
 
 const version1 = [
@@ -72,6 +75,38 @@ t.test('a worker that starts beside others finds their group one level up', asyn
 
 t.test('a controller that is not delegated is reported, and nothing is changed', async t => {
   const directory = groupFiles(t, 'memory\n')
-  t.throws(() => openToolGroups({ version: 2, directory }, { ofCall: 256 }, process.pid), { message: `the controllers pids, cpu are not delegated to ${directory}` })
+  t.throws(() => openToolGroups({ version: 2, directory }, { ofCall: 256 }, process.pid), { message: `the controllers cpu, pids are not delegated to ${directory}` })
   t.notOk(existsSync(join(directory, 'toolyard-services')))
+})
+
+t.test('the memory that the service may have is the least of its group and of those around it, and no more than the machine has', async t => {
+  const directory = t.testdir({ 'memory.max': '5000\n', 'memory.stat': 'cache 1\nhierarchical_memory_limit 7000\n', unit: { 'memory.max': '9000\n', 'toolyard-services': { 'memory.max': 'max\n' } } })
+  t.equal(memoryBound({ version: 2, directory: join(directory, 'unit/toolyard-services') }), 5_000)
+  t.equal(memoryBound({ version: 1, directories: new Map([['memory', directory]]) }), 7_000)
+  t.equal(memoryBound({ version: 1, directories: new Map() }), totalmem())
+})
+
+t.test('what the kernel drops by itself, such as files that were read, is not counted when memory is short', async t => {
+  const directory = groupFiles(t, 'cpu memory pids\n')
+  const ended: number[] = []
+  const onEnded = ({ bytes }: { bytes: number }): void => { ended.push(bytes) }
+  const groups = openToolGroups({ version: 2, directory }, { memoryBytes: 1_000, ofCall: 256, onEnded }, process.pid)
+  t.teardown(async () => { await groups.close() })
+  const begin = (used: number, ofFiles: number): ChildProcess => {
+    const child = spawn('sleep', ['60'])
+    t.teardown(() => { child.kill() })
+    endFirst(child.pid ?? 0)
+    const [members = ''] = groups.share('inner').members
+    writeFileSync(members, `${child.pid}\n`)
+    writeFileSync(join(members, '../memory.stat'), `inactive_file ${ofFiles}\nactive_file 0\nslab_reclaimable 0\n`)
+    writeFileSync(join(members, '../memory.current'), `${used}\n`)
+    return child
+  }
+  const reader = begin(900, 600)
+  const greatest = begin(500, 0)
+  const whole = join(groups.ofHelper().members[0] ?? '', '../..')
+  writeFileSync(join(whole, 'memory.stat'), 'inactive_file 0\n')
+  writeFileSync(join(whole, 'memory.current'), '950\n')
+  t.strictSame(await once(greatest, 'exit'), [null, 'SIGKILL'])
+  t.strictSame([ended, reader.exitCode], [[500], null])
 })

@@ -130,7 +130,11 @@ async function provideSandbox (settings: Settings, registry: Registry, logger: L
     defaultPermissions: settings.TOOL_DEFAULT_PERMISSIONS,
     python: registry.all().some(({ tool }) => tool.run.kind === 'python'),
     networks: registry.all().some(({ tool }) => tool.network !== undefined),
-    groupLimits: { processes: mostProcesses }
+    groups: {
+      processes: mostProcesses,
+      workers: settings.WORKER_PROCESSES,
+      onEnded: ended => { logger.warn(ended, 'tools had nearly all of their memory: the call that held the most was ended') }
+    }
   })
   const { level, missing, findings, advice } = sandbox.report
   const gaps = findings.filter(finding => !finding.holds)

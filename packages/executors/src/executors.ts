@@ -10,7 +10,7 @@ import { toolEnvironment } from './run/environment.ts'
 import { withFileArguments } from './run/file-arguments.ts'
 import { runCommand } from './command/run-command.ts'
 import { createKeptReady } from './kept-ready.ts'
-import { failure, type Outcome, type RunContext } from './run/outcome.ts'
+import { endedForMemory, failure, ownerOfCall, type Outcome, type RunContext } from './run/outcome.ts'
 import type { ExecutorOptions, Executors } from './executor-options.ts'
 import { closeStrayDescriptors, findOnPath, createLauncher, createPins, openLimits } from '@toolyard/sandbox'
 import type { McpServers } from './mcp/servers.ts'
@@ -113,6 +113,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       ? undefined
       : sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'inner' : 'box')
     const kept = keptReady.begin(tool, { box, network, context })
+    let endedWith: number | undefined
     try {
       const files = await withFileArguments(tool.parameters, named.args, context, options)
       if (!files.ok) return files
@@ -135,10 +136,12 @@ export function createExecutors (options: ExecutorOptions): Executors {
         limit: box === undefined ? limitOf(tool) : undefined,
         group,
         share: groups?.share,
+        own: groups && (pid => groups.own(pid, { owner: ownerOfCall(context), ended: bytes => { endedWith = bytes } })),
         ready: kept.ready,
         trace: context.trace,
         used: context.used
       })
+      if (!ran.ok && endedWith !== undefined) return endedForMemory(endedWith)
       const returned = await withReturnedFiles(ran, context, { knownAs: options.workspaceDir, mayRead: maySeeFiles(tool, held) })
       return withHint(returned, tool, enforcedOf(tool))
     } finally {

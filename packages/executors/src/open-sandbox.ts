@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { asError } from '@toolyard/contract/terms'
 import {
   type Box, type BoxNetwork, closeStrayDescriptors, createLauncher, findOnPath, type Launcher, networkPlaceOf,
-  type ProcessGroups, createBox, findHierarchy, openToolGroups, type GroupLimits, findBubblewrap, findFamily, noFamily, type Family,
+  type ProcessGroups, createBox, findHierarchy, memoryBound, openToolGroups, findBubblewrap, findFamily, noFamily, type Family,
   closeFoundation, makeFoundation, placeOf, type BoxFoundation, withoutNetwork, type Grant, createHostBox, type HostBox, defaultLimits,
   isWithin, noBubblewrap, probeBox, boundLayer, reportOf, sandboxLayers, withBounds, withoutGroups, type LayerFinding, type SandboxReport
 } from '@toolyard/sandbox'
@@ -20,7 +20,7 @@ import { SandboxError, type NetworkMeans, type Sandbox, type SandboxOptions } fr
  * @throws SandboxError in mode `require` when a layer is missing.
  */
 export async function openSandbox (options: SandboxOptions): Promise<Sandbox> {
-  const { groups, finding } = options.mode === 'off' ? {} as Bounds : openGroups(options.groupLimits ?? {})
+  const { groups, finding } = options.mode === 'off' ? {} as Bounds : openGroups(options.groups)
   const { foundation, launcher, networks, report: probed } = options.mode === 'off' ? { report: reportOf(undefined) } as Opened : await openFoundation(options, groups)
   const report = finding === undefined ? probed : withBounds(probed, finding)
   let open = foundation !== undefined
@@ -73,13 +73,18 @@ interface Bounds {
   finding?: LayerFinding
 }
 
-function openGroups (limits: GroupLimits): Bounds {
+/** What a worker and what runs beside it have of the memory before any tool, in bytes: a quarter, and at most this. */
+const mostOwn = 512 * 2 ** 20
+
+function openGroups ({ workers, ...limits }: SandboxOptions['groups'] = { workers: 0 }): Bounds {
   const hierarchy = findHierarchy()
   if (hierarchy === undefined) return { finding: { layer: boundLayer, holds: false, detail: unbound('there are none') } }
   // Who started it with a channel is the supervisor of workers, or `toolyard start`.
   const service = process.connected ? process.ppid : process.pid
   try {
-    const groups = openToolGroups(hierarchy, { ...limits, ofCall: defaultLimits.processes }, service)
+    const memory = memoryBound(hierarchy)
+    const forTools = workers === 0 ? {} : { memoryBytes: Math.floor((memory - Math.min(memory / 4, mostOwn)) / workers) }
+    const groups = openToolGroups(hierarchy, { ...limits, ...forTools, ofCall: defaultLimits.processes }, service)
     return { groups, finding: { layer: boundLayer, holds: true, detail: `holds (version ${hierarchy.version})` } }
   } catch (error) {
     return { finding: { layer: boundLayer, holds: false, detail: unbound(asError(error).message) } }

@@ -29,7 +29,7 @@ export function startWorkers (options: WorkersOptions): Workers {
   const names = Array.from({ length: count }, (_, index) => count === 1 ? 'worker' : `worker-${index + 1}`)
   // A port can be listened on once, so that the processes tell their status to this one.
   const isCounted = [child.env['METRICS_PORT'], child.env['METRICS_PORT_FILE']].some(value => value !== undefined && value.trim() !== '')
-  const env = { ...child.env, WORKER_PROCESSES: '1', TOOLYARD_COUNT: isCounted ? '1' : '0', METRICS_PORT: '', METRICS_PORT_FILE: '' }
+  const env = { ...child.env, WORKER_PROCESSES: String(count), TOOLYARD_COUNT: isCounted ? '1' : '0', METRICS_PORT: '', METRICS_PORT_FILE: '' }
   const starts = names.map(name => supervise({ name, launch: signal => launchChild({ ...child, env, name }, signal) }, options))
   const running: Array<Supervised<ReadyChild> | undefined> = names.map(() => undefined)
   for (const [index, start] of starts.entries()) start.then(supervised => { running[index] = supervised }, () => {})

@@ -1,6 +1,6 @@
 import type { Permission, SandboxState } from '@toolyard/contract'
 import type { Tool } from '@toolyard/manifests'
-import type { Box, BoxNetwork, ProcessGroups, HelperPlace, GroupLimits, FoundationOptions, HostBox, Launcher, SandboxReport } from '@toolyard/sandbox'
+import type { Box, BoxNetwork, ProcessGroups, HelperPlace, ToolGroupLimits, FoundationOptions, HostBox, Launcher, SandboxReport } from '@toolyard/sandbox'
 import type { SessionPlace } from './outcome.ts'
 
 /** Refuse to start without the whole box, take what there is, or use none. */
@@ -14,8 +14,8 @@ export interface SandboxOptions extends FoundationOptions {
   python?: boolean
   /** Whether there are tools that name their hosts: networks are proved now, and not by the first call in one; default false. */
   networks?: boolean
-  /** Limits of all tools of the worker together, where there are control groups. */
-  groupLimits?: GroupLimits
+  /** Limits of all tools of the worker together, where there are control groups; its memory it shares with so many other `workers`. */
+  groups?: Pick<ToolGroupLimits, 'processes' | 'onEnded'> & { workers: number }
 }
 
 /** How the sandbox makes networks. */

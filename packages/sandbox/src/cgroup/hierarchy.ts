@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { totalmem } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { orElse } from '@toolyard/contract/terms'
 
-export const controllers = ['memory', 'pids', 'cpu'] as const
+export const controllers = ['memory', 'cpu', 'pids'] as const
 export type Controller = (typeof controllers)[number]
 
 /** The control groups that a process is in: one for all controllers (version 2), or one for each (version 1). */
@@ -39,6 +41,24 @@ export function findHierarchy (proc = '/proc/self'): Hierarchy | undefined {
   } catch {
     return undefined
   }
+}
+
+/** What the processes in these groups may have of the machine's memory, in bytes. */
+export function memoryBound (hierarchy: Hierarchy): number {
+  const bounds = hierarchy.version === 2 ? boundsAbove(hierarchy.directory) : [hierarchicalBound(hierarchy.directories.get('memory'))]
+  return Math.min(totalmem(), ...bounds)
+}
+
+/** The group's own and those of all that it is in, as far as they can be seen. */
+function boundsAbove (directory: string): number[] {
+  const text = orElse(() => readFileSync(join(directory, 'memory.max'), 'latin1'), 'max').trim()
+  const own = text === 'max' ? [] : [Number(text)]
+  return dirname(directory) === directory ? own : [...own, ...boundsAbove(dirname(directory))]
+}
+
+function hierarchicalBound (directory: string | undefined): number {
+  const stat = directory === undefined ? '' : orElse(() => readFileSync(join(directory, 'memory.stat'), 'latin1'), '')
+  return Number(/^hierarchical_memory_limit (\d+)$/m.exec(stat)?.[1] ?? Infinity)
 }
 
 /** See proc_pid_mountinfo(5): the fields behind the dash are the type, the source and the options of the file system. */

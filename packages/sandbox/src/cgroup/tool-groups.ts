@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errorCode, orElse } from '@toolyard/contract/terms'
-import type { CallGroup, ProcessGroups } from '../process/table/groups.ts'
+import type { CallGroup, OwnedCall, ProcessGroups } from '../process/table/groups.ts'
 import { readProcess } from '../process/table/process-table.ts'
 import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
+import { watchMemory, type EndedForMemory } from './memory-watch.ts'
 
 /** The share of the processor that tools have together beside the worker, when it is scarce. */
 const weight = { version1: 512, version2: 50 } as const
@@ -20,10 +21,18 @@ const helpersName = 'tools'
 /** Processes and threads of a host and its calls together, until they have a group of their own. */
 const hostProcesses = 1_024
 
-/** Limits of all tools of a worker together; absent ones aren't set. */
-export interface GroupLimits {
+/** Limits; absent ones aren't set. */
+interface GroupLimits {
   memoryBytes?: number
   processes?: number
+}
+
+/** Limits of all tools of a worker together. */
+export interface ToolGroupLimits extends GroupLimits {
+  /** Processes and threads of a call whose tool sets no number of its own. */
+  ofCall: number
+  /** Hears of a call that was ended since `memoryBytes` are nearly full. */
+  onEnded?: (ended: EndedForMemory) => void
 }
 
 /** One group, as the directories that it is: one, or one for each controller. */
@@ -34,12 +43,11 @@ type Group = ReadonlyMap<Controller, string>
  * starts them is in there: to move one costs up to 10 ms. Below it, each process that is started has a group for its share of the
  * processor and a number of its own, and a call whose tool sets limits one of its own.
  *
- * @param ofCall processes and threads of a call whose tool sets no number of its own
  * @param service the process of the service that all others in that group descend from: this one, or who supervises it
  * @throws Error which says why there can't be one: nothing may be written there, or other processes are in the way
  */
 export function openToolGroups (
-  hierarchy: Hierarchy, { ofCall, ...limits }: GroupLimits & { ofCall: number }, service: number
+  hierarchy: Hierarchy, { ofCall, onEnded = () => {}, ...limits }: ToolGroupLimits, service: number
 ): ProcessGroups {
   const own = hierarchy.version === 2
     ? unifiedGroup(hierarchy.directory, service)
@@ -57,21 +65,30 @@ export function openToolGroups (
     throw error
   }
   const helpers = hierarchy.version === 2 ? makeGroup(group, helpersName) : group
+  const memory = directoryIn(group, 'memory')
+  /** By the first process of a call. */
+  const owned = new Map<number, OwnedCall>()
+  /** Not whoever starts tools, and no host of Python tools: all calls of its module would end with it. */
+  const candidates = (): string[] => groupsIn(memory).filter(below => !/^(?:host-|tools$)/.test(basename(below)))
+  const { version } = hierarchy
+  const bytes = limits.memoryBytes ?? Infinity
+  const watch = watchMemory(memory, { version, bytes, candidates, callOf: pid => owned.get(pid), onEnded })
   let calls = 0
   let shares = 0
-  /** With version 1, only of the controllers that share out the processor and count processes: that of memory is the helpers'. */
-  const forShares: Group = hierarchy.version === 2 ? group : new Map((['cpu', 'pids'] as const).map(name => [name, directoryIn(group, name)]))
   return {
+    own (pid, call) {
+      owned.set(pid, call)
+      return () => { owned.delete(pid) }
+    },
     ofHelper () {
       const name = `share-${shares++}-`
-      const prefixes = [...new Set(forShares.values())].map(directory => join(directory, name))
+      const prefixes = [...new Set(controllers.map(controller => directoryIn(group, controller)))].map(directory => join(directory, name))
       return { members: membersOf(helpers), shares: prefixes, processes: ofCall + ownProcesses.box }
     },
     share (kind) {
-      const target = makeGroup(forShares, `share-${shares++}`)
+      const target = makeGroup(group, `${kind === 'host' ? 'host' : 'share'}-${shares++}`)
       for (const [file, value] of set(target, { processes: kind === 'host' ? hostProcesses : ofCall + ownProcesses[kind] })) writeFileSync(file, value)
-      const rest = [...helpers].flatMap(([controller, directory]) => target.has(controller) ? [] : [join(directory, 'cgroup.procs')])
-      return { members: [...membersOf(target), ...rest], limits: [], remove: async () => { await emptyGroup(target) } }
+      return { members: membersOf(target), limits: [], remove: async () => { await emptyGroup(target) } }
     },
     groupOf ({ memoryBytes, processes }, kind): CallGroup | undefined {
       if (memoryBytes === undefined && processes === undefined) return undefined
@@ -83,7 +100,8 @@ export function openToolGroups (
       }
     },
     async close () {
-      const below = [...new Set(forShares.values())].flatMap(groupsIn)
+      watch.close()
+      const below = [...new Set(group.values())].flatMap(groupsIn)
       await Promise.all(below.map(async directory => { await emptyGroup(new Map([['pids', directory]])) }))
       await emptyGroup(group)
     }

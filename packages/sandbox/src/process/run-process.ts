@@ -45,6 +45,8 @@ export interface ProcessHost extends StartHost {
   trace?: RunTrace | undefined
   /** Gets the processor time of each process and what it started, in milliseconds; an estimate. */
   used?: ((ms: number) => void) | undefined
+  /** Is told of the first process of the call; what it returns is called when that is gone. */
+  own?: ((pid: number) => () => void) | undefined
   /** Gives a process that was started for this plan before, and has just got its stdin; undefined: one is to be started. */
   ready?: ((plan: ProcessPlan, stdin: string) => Promise<Started | undefined>) | undefined
 }
@@ -92,6 +94,7 @@ async function runUntil (plan: ProcessPlan, options: ProcessOptions, host: Proce
   const { child, box } = start
   const { pid, exited, closed } = child
   const endWatch = host.used === undefined ? undefined : watchProcessorTime(() => pid, ready === undefined ? 0 : processorMs(pid))
+  const disown = host.own?.(pid)
   const finishLines = readPipes(child, run, options)
 
   const ending = await Promise.race([exited, run.deadline.interrupted])
@@ -99,6 +102,7 @@ async function runUntil (plan: ProcessPlan, options: ProcessOptions, host: Proce
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await terminate(start)
     : await cleanUp({ pid, box }, run, closed)
+  disown?.()
   child.release()
   finishLines()
   host.trace?.stage?.('run', begun, performance.now())

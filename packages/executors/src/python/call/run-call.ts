@@ -42,6 +42,8 @@ export interface CallOptions {
   share?: ProcessGroups['share'] | undefined
   /** Gets the processor time of the call's processes, in milliseconds; an estimate. */
   onUsed?: ((ms: number) => void) | undefined
+  /** Is told of the call's process; what it returns is called when that is gone. */
+  own?: ((pid: number) => () => void) | undefined
 }
 
 /** Most calls are over by then, in milliseconds. */
@@ -70,7 +72,7 @@ interface Running {
  * no process of it is left; never rejected.
  */
 export async function runCall (
-  process: CallProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group, share, onUsed }: CallOptions
+  process: CallProcess, request: CallRequest, { deadline, onLine, onProgress, onSurvivors, group, share, onUsed, own }: CallOptions
 ): Promise<CallEnd> {
   const { requests, replies, output } = process
   const lines = createLineSplitter(onLine, onProgress)
@@ -85,6 +87,8 @@ export async function runCall (
   const isPlaced = await Promise.race([placeInMemory(process), deadline.interrupted.then(() => false)])
   const run: Running = { process, reply, printedBytes: () => printed.totalBytes(), closed }
   const endWatch = onUsed === undefined ? undefined : watchProcessorTime(() => process.tree.first())
+  const first = process.tree.first()
+  const disown = first === undefined ? undefined : own?.(first)
   if (unbound === undefined && isPlaced) requests.write(encodeFrame(request))
   const endShare = group !== undefined || share === undefined ? undefined : shareLater(process, share)
 
@@ -93,6 +97,7 @@ export async function runCall (
   const survivors = ending.kind === 'timeout' || ending.kind === 'abort'
     ? await process.tree.terminate(process.ended)
     : await cleanUp(run, ending)
+  disown?.()
   disconnect(process)
   lines.end()
   process.release()

@@ -12,7 +12,7 @@ import { openCall } from './open-call.ts'
 import type { OutputCheck } from './outputs.ts'
 import { runCall, type CallEnd } from './run-call.ts'
 
-export interface PythonCall extends Pick<ToolCall, 'args' | 'context' | 'audit' | 'maxOutputBytes' | 'filesDir'>, Partial<Pick<ToolCall, 'limit' | 'group' | 'share' | 'network'>> {
+export interface PythonCall extends Pick<ToolCall, 'args' | 'context' | 'audit' | 'maxOutputBytes' | 'filesDir'>, Partial<Pick<ToolCall, 'limit' | 'group' | 'share' | 'own' | 'network'>> {
   tool: Pick<Tool, 'name' | 'description'>
   worker: Pick<WorkerHost, 'workspaceDir' | 'threads' | 'onSurvivors'>
 }
@@ -70,7 +70,8 @@ export async function runPython (run: PythonRun, call: PythonCall, { hosts, chec
       const started = performance.now()
       trace?.stage?.('sandbox', begun, started)
       const ended = await runCall(opened.process, request, {
-        deadline, onLine: context.log, onProgress: context.progress, onSurvivors, group: call.group, share: call.share, onUsed: context.used
+        deadline, onLine: context.log, onProgress: context.progress, onSurvivors,
+        group: call.group, share: call.share, onUsed: context.used, own: call.own
       })
       trace?.stage?.('run', started, performance.now())
       end = { ...await endOf(ended, { threads, signal: context.signal, owner: ownerOfCall(context) }), call: ended }

@@ -9,7 +9,16 @@ export interface ProcessGroups {
   share: (kind: 'inner' | 'host') => CallGroup
   /** The group of one call; undefined for limits that need none. */
   groupOf (limits: { memoryBytes?: number, processes?: number }, kind: CallKind): CallGroup | undefined
+  /** Says whose call a process is the first one of, until what is returned is called: owners share the memory of all tools. */
+  own (pid: number, call: OwnedCall): () => void
   close (): Promise<void>
+}
+
+/** A call that is ended when its owner's hold the most, and memory is short. */
+export interface OwnedCall {
+  owner: string
+  /** Hears of that, with the bytes that it held. */
+  ended: (bytes: number) => void
 }
 
 export interface HelperGroups {

@@ -47,6 +47,11 @@ export function endFirst (pid: number): void {
   setPlace(`/proc/${pid}`, first)
 }
 
+/** Whether the kernel ends it first: a process of a tool, and not what starts such. */
+export function isFirstToEnd (pid: number): boolean {
+  return readPlace(`/proc/${pid}`)?.trim() === first
+}
+
 function readPlace (process: string): string | undefined {
   try {
     return readFileSync(`${process}/oom_score_adj`, 'utf8')

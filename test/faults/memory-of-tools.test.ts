@@ -1,0 +1,65 @@
+import { findHierarchy, memoryBound } from '@toolyard/sandbox'
+import type { Outcome } from '@toolyard/executors'
+import t, { type Test } from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { outputOf } from '../executors/fixture.ts'
+import { boxedTools, withoutBox, withoutGroups, type BoxedTools } from '../sandbox/boxed-tools.ts'
+
+const skip = await withoutBox() || await withoutGroups()
+const mebibyte = 2 ** 20
+
+/** Tools that have a gibibyte together, as if so many workers shared this machine. */
+async function crowdedTools (t: Test, onEnded: () => void): Promise<BoxedTools> {
+  const hierarchy = findHierarchy()
+  if (hierarchy === undefined) throw new Error('there are no control groups')
+  const memory = memoryBound(hierarchy)
+  return await boxedTools(t, { groups: { workers: (memory - Math.min(memory / 4, 512 * mebibyte)) / 2 ** 30, onEnded } })
+}
+
+interface Holding {
+  outcome: Promise<Outcome>
+  isOver: () => boolean
+}
+
+/** Begins a call whose processes hold so many mebibytes each, and go on for good. */
+function hold (
+  tools: BoxedTools, tenant: string, { processes, each, signal }: { processes: number, each: number, signal: AbortSignal }
+): Holding {
+  const bytes = each * mebibyte
+  const script = `n=0; while [ $n -lt ${processes} ]; do (head -c ${bytes} /dev/zero | tail -c ${bytes} | (head -c 1 >/dev/null; echo held by ${tenant} >&2; sleep 600)) & n=$((n+1)); done; wait`
+  let over = false
+  const outcome = tools.shell(script, { tenant, signal }).finally(() => { over = true })
+  return { outcome, isOver: () => over }
+}
+
+void t.test('a call with many processes is ended as a whole when all tools have nearly no memory left, and the calls of others go on', { skip }, async t => {
+  const stop = new AbortController()
+  let ended = 0
+  const tools = await crowdedTools(t, () => { ended += 1 })
+  const other = hold(tools, 'other', { processes: 1, each: 100, signal: stop.signal })
+  await waitFor('the other tenant holds its memory', () => tools.logged.includes('held by other'), 30_000)
+  const greedy = hold(tools, 'greedy', { processes: 40, each: 32, signal: stop.signal })
+  t.match(await greedy.outcome, { ok: false, error: { code: 'TOOL_FAILED', message: /^All tools of this worker together had nearly no memory left, and this call was ended: it held \d{3,} MiB$/ } })
+  t.equal(ended, 1)
+  t.equal(other.isOver(), false)
+  t.equal(outputOf(await tools.shell('echo fine')), 'fine')
+  stop.abort()
+  t.match(await other.outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
+})
+
+void t.test('of the owner whose calls hold the most together a call is ended, and not the greatest one of all', { skip }, async t => {
+  const stop = new AbortController()
+  const tools = await crowdedTools(t, () => {})
+  const other = hold(tools, 'other', { processes: 1, each: 230, signal: stop.signal })
+  await waitFor('the other tenant holds its memory', () => tools.logged.includes('held by other'), 30_000)
+  const many: Holding[] = []
+  while (!many.some(({ isOver }) => isOver()) && many.length < 6) {
+    many.push(hold(tools, 'many', { processes: 1, each: 170, signal: stop.signal }))
+    await waitFor('its call holds its memory, or one is over', () => tools.logged.filter(line => line === 'held by many').length === many.length || many.some(({ isOver }) => isOver()), 30_000)
+  }
+  t.match(await Promise.race(many.map(({ outcome }) => outcome)), { ok: false, error: { code: 'TOOL_FAILED', message: /^All tools of this worker together had nearly no memory left, and this call was ended: it held \d{3,} MiB$/ } })
+  t.equal(other.isOver(), false)
+  stop.abort()
+  t.match(await other.outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
+  await Promise.all(many.map(({ outcome }) => outcome))
+})
