@@ -5,6 +5,7 @@ import {
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { createReadStream, fstatSync } from 'node:fs'
 import { namesTag } from '../plugins/entity-tag.ts'
+import { countAnswer } from '../plugins/load/unsent-answers.ts'
 import { isSameRange, tagOf } from './conditions.ts'
 import { noSuchFile } from './file-error.ts'
 import type { RequestedSpace } from './file-space.ts'
@@ -18,6 +19,8 @@ interface ByteRange {
 
 /** Bytes of a file that are read at once. */
 const pieceBytes = 262_144
+/** One piece is read while another one waits for the client. */
+const heldBytes = 2 * pieceBytes
 /** Characters of paths that a page of a listing has before it ends: one of a thousand names may have 15 MB of them. */
 const pageChars = 1_000_000
 
@@ -76,6 +79,8 @@ function sendFile (
     }
     const { start, end } = range ?? { start: 0, end: size - 1 }
     const length = end - start + 1
+    const refused = method === 'HEAD' ? undefined : countAnswer(reply, Math.min(length, heldBytes))
+    if (refused !== undefined) throw refused
     void reply.code(range === undefined ? 200 : 206).headers({
       'content-type': type,
       'content-length': length,
