@@ -12,6 +12,8 @@ export interface ProxyPlace {
   socksPort: number
   /** Names that the proxy has looked up. */
   lookedUp: string[]
+  /** Ends the call that connections are of, where there is one. */
+  endCall: () => void
   /** Opens a connection to the proxy. */
   program: (port?: number) => Promise<Socket>
 }
@@ -21,6 +23,8 @@ interface ProxyOptions {
   addressOf?: (name: string) => string
   /** A value that requests to all of the hosts carry in the place of its placeholder. */
   secret?: { placeholder: string, value: string }
+  /** Connections are those of a call, and last so many milliseconds longer than it. */
+  linger?: number
 }
 
 /**
@@ -29,7 +33,7 @@ interface ProxyOptions {
  * @param host serves a connection to any of the hosts
  */
 export async function egressProxy (
-  t: Test, host: (socket: Socket) => void, { hosts = ['api.test'], addressOf = () => '127.0.0.1', secret }: ProxyOptions = {}
+  t: Test, host: (socket: Socket) => void, { hosts = ['api.test'], addressOf = () => '127.0.0.1', secret, linger }: ProxyOptions = {}
 ): Promise<ProxyPlace> {
   const sockets = new Set<Socket>()
   const kept = (socket: Socket): Socket => {
@@ -43,13 +47,15 @@ export async function egressProxy (
     lookedUp.push(name)
     callback(null, [{ address: addressOf(name), family: 4 }])
   }
-  const calls = createCallTable(() => {})
+  const calls = createCallTable(() => {}, linger)
   const rules = hosts.map(readEgressRule).filter(rule => rule !== undefined)
+  const audit = { record: () => {}, flush: async () => { await Promise.resolve() } }
+  const call = { tool: 'hostile', job: 'job-1', log: () => {}, audit, secrets: [] }
+  const entered = linger === undefined ? undefined : calls.enter(call)
   if (secret !== undefined) {
-    const audit = { record: () => {}, flush: async () => { await Promise.resolve() } }
     const forms = byteForms([...await secretForms([secret.value], []), ...htmlSafeForms(secret.value)])
     const secrets = [{ ...secret, forms, name: 'api', isCurrent: async () => await Promise.resolve(true), rules }]
-    calls.enter({ tool: 'hostile', job: 'job-1', log: () => {}, audit, secrets })
+    calls.enter({ ...call, secrets })
   }
   const connector = createConnector({ rules, privateHosts: ['api.test'], calls, lookup })
   const there: Connector = {
@@ -69,6 +75,7 @@ export async function egressProxy (
     port,
     socksPort,
     lookedUp,
+    endCall () { entered?.leave() },
     async program (at = port) {
       const socket = kept(connect({ port: at, host: '127.0.0.1', allowHalfOpen: true }))
       await once(socket, 'connect')

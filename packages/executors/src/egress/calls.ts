@@ -37,9 +37,16 @@ export type EgressDecision = 'allowed' | 'denied'
 /** Denials of one call that are told, and connections of it that the audit has: a program may make thousands a second. */
 const most = { told: 20, audited: 1_000 }
 
-/** Keeps the calls of one network. `onConnection` hears of each connection. */
-export function createCallTable (onConnection: (decision: EgressDecision) => void): CallTable {
+/** How long what a call has sent may still be on its way to a host when the call is over, in milliseconds. */
+const lingerMs = 15_000
+
+/**
+ * Keeps the calls of one network. `onConnection` hears of each connection. A connection of a call that ended is closed when it
+ * has lasted `linger` milliseconds longer: a host may never end it.
+ */
+export function createCallTable (onConnection: (decision: EgressDecision) => void, linger = lingerMs): CallTable {
   const calls = new Map<string, EgressCall>()
+  const open = new Map<Socket, EgressCall[]>()
   const lines = new Map<EgressCall, Set<string>>()
   const audited = new Map<EgressCall, number>()
 
@@ -79,6 +86,12 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
     })
   }
 
+  function closeOf (ended: EgressCall): void {
+    for (const [socket, owners] of open) {
+      if (owners.includes(ended) && !owners.some(call => lines.has(call))) socket.destroy()
+    }
+  }
+
   return {
     enter (call) {
       const token = randomBytes(16).toString('hex')
@@ -91,6 +104,7 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
           calls.delete(token)
           lines.delete(call)
           audited.delete(call)
+          if (open.size > 0) setTimeout(() => { closeOf(call) }, linger).unref()
           return told
         }
       }
@@ -117,9 +131,11 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
     opened (target, by, socket) {
       const begun = performance.now()
       // Now: when it is closed, the calls that it may be of, and whose secrets may be in it, may have ended.
-      const [shown, [call]] = [shownOf(target, by), callsOf(by)]
+      const [shown, owners] = [shownOf(target, by), callsOf(by)]
+      open.set(socket, owners)
       socket.once('close', () => {
-        record(shown, call, 'allowed', { ms: performance.now() - begun, sent: socket.bytesWritten, received: socket.bytesRead })
+        open.delete(socket)
+        record(shown, owners[0], 'allowed', { ms: performance.now() - begun, sent: socket.bytesWritten, received: socket.bytesRead })
       })
     },
     running: () => calls.size
