@@ -11,8 +11,8 @@ import { createService, testKeys } from '../support/service.ts'
 import { workflows } from './workflows.ts'
 
 const service = await createService(t, {
-  files: { ...programs, 'workspace/workflows.yaml': workflows, 'workspace/other/more.yaml': workflows, 'workspace/broken.yaml': 'workflows: [', 'workspace/bomb.yaml': bomb() },
-  tools: entries,
+  files: { ...programs, 'tools/bin/keep': '#!/bin/sh\nexec cat\n', 'workspace/workflows.yaml': workflows, 'workspace/other/more.yaml': workflows, 'workspace/broken.yaml': 'workflows: [', 'workspace/bomb.yaml': bomb() },
+  tools: [...entries, { name: 'keep', schema: { type: 'object' }, command: ['./tools/bin/keep'] }],
   env: { WORKER_CONCURRENCY: '1' }
 })
 const { client } = service
@@ -140,4 +140,15 @@ t.test('a step does not run with the beginning of an output that was not kept as
   }, JSON.stringify(result).slice(0, 500))
   await t.rejects(readFile(join(service.dir, 'workspace/cut.txt')), { code: 'ENOENT' })
   t.match((await client.call('workflow_run', { workflow: 'cut_at_the_end' })).output, { truncated: true }, 'the answer says by itself that it is cut')
+})
+
+t.test('whole numbers of a workflow file keep their digits, wherever they stand', async t => {
+  const { text } = await client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: '1', name: 'workflow_run', arguments: { workflow: 'digits' } }] } })
+  const made = '{"id":725653563933458433,"of_param":12345678901234567890,"in":[{"id":-12345678901234567891,"hex":18446744073709551615}]}'
+  t.ok(text.includes(`"output":${made}`), text)
+  t.ok(text.includes(`"output":{"all":${made},"text":-12345678901234567891,"list":[9007199254740993],"own":[1,12345678901234567893]}`), text)
+  t.ok(text.includes('"output":{"id":12345678901234567894,"copy":725653563933458433}'), text)
+  const bare = await client.request('/v1/agent-tools/invoke-batch', { body: { calls: [{ call_id: '1', name: 'workflow_run', arguments: { workflow: 'bare_digits' } }] } })
+  t.match(bare.text, '"output":12345678901234567890,')
+  t.equal((await client.call('workflow_run', { workflow: 'no_map' })).error?.message, 'workflows.no_map.steps[0].arguments must be a map')
 })

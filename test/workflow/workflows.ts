@@ -58,5 +58,15 @@ workflows:
     steps:
       - {name: big, tool: big, arguments: {char: ü, count: 600000}}
       - {name: write, tool: data_write_file, arguments: {path: cut.txt, content: "\${big}", create_if_missing: true}}
+  digits:
+    params: {id: 12345678901234567890, list: [9007199254740993]}
+    steps:
+      - name: made
+        tool: keep
+        arguments: {id: 725653563933458433, of_param: "\${id}", in: [{id: -12345678901234567891, hex: 0xFFFFFFFFFFFFFFFF}]}
+      - {name: copy, tool: keep, arguments: {all: "\${made}", text: "\${made.in[0].id}", list: "\${list}", own: [1, 12345678901234567893]}}
+    output: {id: 12345678901234567894, copy: "\${copy.all.id}"}
+  bare_digits: {steps: [{tool: echo}], output: 12345678901234567890}
+  no_map: {steps: [{tool: echo, arguments: 12345678901234567890}]}
   cut_at_the_end: {steps: [{name: big, tool: big, arguments: {char: ü, count: 600000}}]}
 `

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, WrittenNumber } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 
 /** The one of two names of a field that is there; undefined for null and for none. */
@@ -28,7 +28,7 @@ export function whole (
 
 /** @throws BuiltinFailure for what is no map. */
 export function record (value: unknown, at: string): Record<string, unknown> {
-  if (!isRecord(value)) throw new BuiltinFailure(`${at} must be a map`)
+  if (!isRecord(value) || value instanceof WrittenNumber) throw new BuiltinFailure(`${at} must be a map`)
   return value
 }
 

@@ -1,3 +1,4 @@
+import { around } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 import type { WorkflowDefinition } from './definition.ts'
 import { paramValues } from './params.ts'
@@ -47,12 +48,12 @@ export function planWorkflow ({ definition, queue, ...parts }: PlanParts, { reso
   const names = new Set(definition.steps.map(step => step.name))
   const double = [...names].find(name => Object.hasOwn(params, name))
   if (double !== undefined) throw new BuiltinFailure(`'${double}' is both a step and a parameter`)
-  const steps = definition.steps.map(step => {
+  const steps = around(definition.steps.map(step => {
     const found = resolve({ ...step, ...(step.queue ?? queue) === undefined ? {} : { queue: step.queue ?? queue ?? '' } })
     if ('code' in found) throw new BuiltinFailure(`step '${step.name}': ${found.message}`, found.code)
     const { name, arguments: args, wishes } = step
-    return { ...found, name, arguments: args, wishes, needs: needsOf(step, { names, params }) }
-  })
+    return around({ ...found, name, arguments: args, wishes, needs: needsOf(step, { names, params }) })
+  }))
   refuseCircle(steps)
   const named = stepsNamed(definition.output, 'output', { names, params })
   return { ...parts, title: definition.title, params, steps, ...(named === undefined ? {} : { output: definition.output }) }

@@ -25,7 +25,7 @@ export function createRunWorkflow (readYaml: ReadYaml, threads: Threads): Builti
     if (steps === undefined) throw new BuiltinFailure('workflows are run by workers alone', 'TOOL_UNAVAILABLE')
     const kept = await steps.keep(async () => writeJson(around(await makePlan(args, { steps, context, readYaml }))))
     // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- It was written here.
-    const plan = readJson(kept) as WorkflowPlan
+    const plan = withNumbers(readJson(kept)) as WorkflowPlan
     const progress = await steps.progress(plan.steps.map(step => step.name))
     const clock = await clockOf(plan, progress, steps)
     const isLate = clock.isOver

@@ -1,4 +1,4 @@
-import { limits } from '@toolyard/contract/terms'
+import { limits, withNumbers } from '@toolyard/contract/terms'
 import { WorkspaceFailure, atPlace, openFile, readFully, type PathContext } from '@toolyard/workspace'
 import { BuiltinFailure, ownerOfBuiltin, type BuiltinContext } from '../kit/handler.ts'
 
@@ -31,7 +31,7 @@ export async function readWorkflowFile (context: BuiltinContext, path: string, r
   if (!reading.ok) throw new BuiltinFailure(`workflow file ${found.path}${at(reading.fault.line)}: ${reading.fault.message}`)
   const [double] = reading.duplicates
   if (double !== undefined) throw new BuiltinFailure(`workflow file ${found.path}${at(double.line)}: a key stands twice`)
-  return { path: found.path, document: reading.value }
+  return { path: found.path, document: withNumbers(reading.value) }
 }
 
 /** Undefined when no such file is there. */
