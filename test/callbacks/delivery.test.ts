@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { JobLogsResponse, LogEntry } from '@toolyard/contract'
+import { openCallbacksKey } from '@toolyard/store'
 import { entries, programs } from '../e2e/tools.ts'
 import { cancel, list, reach, read, submit } from '../jobs/submission.ts'
 import { createClient } from '../support/client.ts'
@@ -145,6 +146,7 @@ t.test('RC33 a job has its callback though the worker that settled it died befor
   const now = Date.now()
   await redis.multi().zrem(`${stem}delayed`, job.id).zadd(`${stem}failed`, now, job.id)
     .hset(stem + job.id, { finishedOn: now, failedReason: JSON.stringify({ code: 'TOOL_FAILED', message: 'ended' }) })
+    // Where an older release enters it.
     .sadd('toolyard:callbacks:open', `${job.id} orphans`, '0197c9a5-0000-7000-8000-000000000000 orphans').exec()
   const [callback] = await receiver.at('/orphan')
   t.match(callback?.body, { id: job.id, status: 'failed', error: { message: 'ended' } })
@@ -154,7 +156,7 @@ t.test('no caller can name or see the queue of callbacks, and nothing is left op
   t.equal((await client.request('/v1/jobs?queue=%2Bcallbacks')).status, 400)
   t.equal((await client.request('/v1/jobs', { body: { type: 'agentcli.echo', queue: '+callbacks' } })).status, 400)
   t.same((await redis.smembers('toolyard:queues')).sort(), ['batches', 'default', 'orphans'])
-  await waitFor('all are posted', async () => await redis.scard('toolyard:callbacks:open') === 0)
+  await waitFor('all are posted', async () => await redis.scard(openCallbacksKey) === 0)
   const [callback] = receiver.received
   t.equal((await client.request(`/v1/jobs/${callback?.headers['x-toolyard-delivery'] as string}`)).status, 404)
   const counts = new Map<string, number>()

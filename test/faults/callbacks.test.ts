@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { openCallbacksKey } from '@toolyard/store'
 import t from 'tap'
 import { callbackEnv, startReceiver } from '../callbacks/receiver.ts'
 import { entries, programs } from '../e2e/tools.ts'
@@ -16,7 +17,7 @@ t.test('RC33, fault 21 a job whose worker was killed has a callback with WORKER_
   const [worker] = service.workers
   const job = await submit(service.client, { type: 'agentcli.nap', input: { ms: 19_000, mark: 'lost-runs' }, callback_url: `${receiver.url}/lost` })
   await waitFor('the tool runs', () => existsSync(join(service.dir, 'workspace/lost-runs')))
-  t.equal(await redis.scard('toolyard:callbacks:open'), 1)
+  t.equal(await redis.scard(openCallbacksKey), 1)
   // The tool runs for less time than a worker may take to start.
   const killed = worker?.stop('SIGKILL')
   service.workers.push(await service.startWorker())

@@ -1,4 +1,5 @@
 import type { InvokeBatchResponse, JobLogsResponse, SessionView } from '@toolyard/contract'
+import { openCallbacksKey } from '@toolyard/store'
 import type { Redis } from 'ioredis'
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
@@ -144,7 +145,7 @@ void t.test('fault 28, RC33 callbacks of jobs that end while Redis is full, and 
   const sent = await receiver.at('/again', 2)
   t.equal(new Set(sent.map(({ headers }) => headers['x-toolyard-delivery'])).size, 1)
   t.match(sent[0]?.body, { id: again.id, status: 'succeeded' })
-  await waitFor('none is left to send', async () => await redis.scard('toolyard:callbacks:open') === 0)
+  await waitFor('none is left to send', async () => await redis.scard(openCallbacksKey) === 0)
   t.equal(receiver.received.filter(({ path }) => path === '/ends').length, 1)
 })
 

@@ -61,9 +61,14 @@ t.test('events that an older release has entered are told of', async t => {
   await waitFor('it is posted', isPosted, 60_000)
   await redis.del(openJobsKey('@callbacks @older'))
   t.notOk(await isPosted())
-  await redis.zadd('toolyard:approval-events', Date.now(), `${id} q approval.requested own`)
-  await waitFor('it is posted for the entry of the older release', isPosted, 60_000)
-  await waitFor('nothing of it is left', async () => await redis.exists('toolyard:approval-events', approvalEventsKey('')) === 0)
+  const older = { 'toolyard:approval-events': '', 'toolyard:{approval-events}:@older': '@older' }
+  for (const [key, owner] of Object.entries(older)) {
+    if (owner !== '') await redis.zadd('toolyard:{approval-events}', 0, owner)
+    await redis.zadd(key, Date.now(), `${id} q approval.requested own`)
+    await waitFor(`it is posted for the entry in ${key}`, isPosted, 60_000)
+    await waitFor('nothing of it is left', async () => await redis.exists(key, approvalEventsKey(owner)) + await redis.exists('toolyard:{approval-events}') === 0)
+    await redis.del(openJobsKey('@callbacks @older'))
+  }
 })
 
 t.test('events are told of while workers of an older release, which don\'t know them, have the turns of their own', async t => {

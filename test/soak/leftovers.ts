@@ -24,7 +24,7 @@ const alarming = /MaxListenersExceededWarning|unhandledRejection|uncaughtExcepti
 /** Looks at what should be gone while the service still runs, then stops it, and looks again. */
 export async function checkLeftovers (world: World, ledger: Ledger): Promise<void> {
   const { client } = await masterOf(world)
-  await until(ledger, 'keys of unfinished work are left', async () => (await keysOf(client)).filter(key => /:lock$|:(?:active|wait|paused|prioritized|delayed|waiting-children|held)$|:serial:(?!.*:queues$)|:limiter$|:callbacks:open$/.test(key)))
+  await until(ledger, 'keys of unfinished work are left', async () => (await keysOf(client)).filter(key => /:lock$|:(?:active|wait|paused|prioritized|delayed|waiting-children|held)$|:serial:(?!.*:queues$)|:limiter$|:\{\+callbacks\}:open$/.test(key)))
   await until(ledger, 'keys still have open jobs', async () => {
     const keys = (await keysOf(client)).filter(key => key.startsWith('toolyard:open:'))
     const counts = await Promise.all(keys.map(async key => ({ key, count: await sizeOf(client, key) })))

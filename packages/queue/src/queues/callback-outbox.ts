@@ -27,10 +27,10 @@ const posting = { attempts: limits.callbackAttempts, backoff: { type: 'custom' }
 const atOnce = 1_000
 
 /** A running job's callback is owed also where Redis is full. */
-const enterScript = `
-${goOnWhenFull('KEYS[1]')}
-return redis.call('SADD', KEYS[1], ARGV[1])
-`
+const enterScript = `${goOnWhenFull('KEYS[1]')}\nreturn redis.call('SADD', KEYS[1], ARGV[1])`
+/** An entry stays where a callback that was posted for it isn't there: the master that took it was lost. KEYS: entries, callbacks. */
+const ifPosted = "for at = 2, #KEYS do if redis.call('EXISTS', KEYS[at]) == 0 then return end end"
+const keysOf = (entries: string, posted: readonly string[]): string[] => [entries, ...posted.map(id => jobKey(callbackQueue, id))]
 
 /** An entry: a job that has a callback and may have ended. */
 interface OpenCallback {
@@ -78,8 +78,9 @@ export class CallbackOutbox {
     const asked = hasAsked(job) ? decodeAsked(await this.#redis.hget(jobKey(queue, idOf(job)), askedField)) : undefined
     const data = callbackOf(queue, job, asked)
     if (data === undefined) return
-    await this.add(data, `${data.jobId}.${data.finishedOn}`, { keyName: job.data.keyName, tenant: job.data.tenant })
-    await this.strikeOut({ queue, jobId: data.jobId })
+    const id = `${data.jobId}.${data.finishedOn}`
+    await this.add(data, id, { keyName: job.data.keyName, tenant: job.data.tenant })
+    await this.strikeOut({ queue, jobId: data.jobId }, [id])
   }
 
   /** How many callbacks of an owner nobody has taken yet. @throws RedisUnavailableError */
@@ -102,8 +103,9 @@ export class CallbackOutbox {
   }
 
   /** Ends an entry: its callback was posted, or its job is gone. */
-  async strikeOut (open: OpenCallback): Promise<void> {
-    await this.#redis.srem(openCallbacksKey, memberOf(open))
+  async strikeOut (open: OpenCallback, posted: readonly string[] = []): Promise<void> {
+    const keys = keysOf(openCallbacksKey, posted)
+    await this.#redis.eval(`${ifPosted} return redis.call('SREM', KEYS[1], ARGV[1])`, keys.length, ...keys, memberOf(open))
   }
 
   /** Some of the entries; `cursor` is '0' for the first, and when there are no more. */
@@ -123,9 +125,7 @@ export class CallbackOutbox {
     await backend.cleanJobsByState('failed', now - callbackRetention.failedSec * 1_000, atOnce)
   }
 
-  async close (): Promise<void> {
-    await this.#posted?.close()
-  }
+  async close (): Promise<void> { await this.#posted?.close() }
 
   #queue (): Queue<CallbackData | ApprovalCallbackData> {
     if (this.#posted === undefined) {
@@ -239,9 +239,10 @@ export async function strikeOutEvents (redis: Redis, owner: string, events: read
 }
 
 /** Ends an entry, unless it was entered anew meanwhile. */
-export async function strikeOutEvent (redis: Redis, owner: string, open: OpenEvent): Promise<void> {
-  const script = "if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end"
-  await redis.eval(script, 1, approvalEventsKey(owner), eventMember(open), open.at)
+export async function strikeOutEvent (redis: Redis, owner: string, open: OpenEvent, posted: readonly string[]): Promise<void> {
+  const script = `${ifPosted} if redis.call('ZSCORE', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('ZREM', KEYS[1], ARGV[1]) end`
+  const keys = keysOf(approvalEventsKey(owner), posted)
+  await redis.eval(script, keys.length, ...keys, eventMember(open), open.at)
 }
 
 function eventMember ({ jobId, queue, event, hasOwn }: Omit<OpenEvent, 'at'>): string {

@@ -10,8 +10,8 @@ const perPage = { entries: 200, calls: 20 }
 const perTurn = { entries: 20_000, calls: 300, owners: 1_000 }
 /** An event that has not come to be so long after it was entered never will, in milliseconds. */
 const patienceMs = 10_000
-/** Older releases enter the events of all owners here. */
-const olderKey = `${keyPrefix}:approval-events`
+/** Older releases enter the events of all owners here, or those of one below it. */
+const olderKeys = { all: `${keyPrefix}:approval-events`, owners: `${keyPrefix}:{approval-events}` }
 
 interface ApprovalEventParts {
   redis: Redis
@@ -45,14 +45,23 @@ export async function postApprovalEvents (parts: ApprovalEventParts): Promise<vo
   }
 }
 
-/** Events of older releases are those of one more owner. To take some twice changes nothing. */
+/** Takes events of older releases. Those that don't say whose they are have an owner of their own. */
 async function takeOlder (redis: Redis): Promise<void> {
-  const flat = await redis.zrange(olderKey, '0', String(perPage.entries - 1), 'WITHSCORES')
+  await takePage(redis, olderKeys.all, '')
+  for (const owner of await redis.zrange(olderKeys.owners, '0', String(perTurn.owners - 1))) {
+    if (!await takePage(redis, `${olderKeys.owners}:${owner}`, owner)) await redis.zrem(olderKeys.owners, owner)
+  }
+}
+
+/** To take some twice changes nothing. @returns whether there were any */
+async function takePage (redis: Redis, key: string, owner: string): Promise<boolean> {
+  const flat = await redis.zrange(key, '0', String(perPage.entries - 1), 'WITHSCORES')
   const members = flat.filter((_, place) => place % 2 === 0)
-  if (members.length === 0) return
-  await redis.zadd(approvalEventsKey(''), ...members.flatMap((member, place) => [flat[place * 2 + 1] ?? '', member]))
-  await redis.zadd(approvalEventsKey(), 'NX', '0', '')
-  await redis.zrem(olderKey, ...members)
+  if (members.length === 0) return false
+  await redis.zadd(approvalEventsKey(owner), ...members.flatMap((member, place) => [flat[place * 2 + 1] ?? '', member]))
+  await redis.zadd(approvalEventsKey(), 'NX', '0', owner)
+  await redis.zrem(key, ...members)
+  return true
 }
 
 async function postPage (
@@ -81,9 +90,9 @@ async function tell (owner: string, events: readonly OpenEvent[], parts: Approva
   const calls = await readShown(redis, events.map(({ queue, jobId: id }) => ({ queue, id })))
   const waiting = await Promise.all(events.map(async (open, place) => {
     const call = calls[place]
-    if (call !== undefined && isSo(open, call.approval)) await post(open, call, parts)
-    else if (serverTime(redis) < open.at + patienceMs) return true
-    await strikeOutEvent(redis, owner, open)
+    const isDue = call !== undefined && isSo(open, call.approval)
+    if (!isDue && serverTime(redis) < open.at + patienceMs) return true
+    await strikeOutEvent(redis, owner, open, isDue ? await post(open, call, parts) : [])
     return false
   }))
   return waiting.filter(each => each).length
@@ -94,14 +103,17 @@ function isSo ({ event }: OpenEvent, { state, decisions }: ApprovalView): boolea
   return event === 'approval.requested' ? state === 'held' : state !== 'held' || decisions.length > 0
 }
 
-async function post ({ queue, jobId, event }: OpenEvent, call: ShownHold, { queues, approvalUrl }: ApprovalEventParts): Promise<void> {
+/** @returns the ids of the callbacks */
+async function post ({ queue, jobId, event }: OpenEvent, call: ShownHold, { queues, approvalUrl }: ApprovalEventParts): Promise<string[]> {
   const { shown, type, approval } = call
   const { tool, keyName: key, tenant = null, session = null, conversation = null, callbackUrl, preview } = shown
   const about = { id: jobId, type, tool, key, tenant, session, conversation }
   const body: ApprovalCallbackBody = { event, ...about, arguments_preview: preview, approval }
   const time = Date.parse(event === 'approval.requested' ? approval.held_at : approval.decisions.at(-1)?.at ?? approval.held_at)
-  const urls = new Set([approvalUrl, callbackUrl].filter(url => url !== undefined))
-  for (const [place, url] of [...urls].entries()) {
-    await queues.callbacks.add({ url, queue, jobId, type, body }, `${jobId}.${event}.${time}.${place}`, { keyName: key, tenant: shown.tenant })
+  const urls = [...new Set([approvalUrl, callbackUrl].filter(url => url !== undefined))]
+  const ids = urls.map((_, place) => `${jobId}.${event}.${time}.${place}`)
+  for (const [place, url] of urls.entries()) {
+    await queues.callbacks.add({ url, queue, jobId, type, body }, ids[place] ?? '', { keyName: key, tenant: shown.tenant })
   }
+  return ids
 }

@@ -1,11 +1,13 @@
 import type { JobData, OutputRecord } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { jobKey, type Redis } from '@toolyard/store'
+import { jobKey, keyPrefix, openCallbacksKey, type Redis } from '@toolyard/store'
 
 /** Entries that one turn looks at, and how many of them at once. */
 const perTurn = 2_000
 const chunkSize = 500
+/** Older releases enter them here. */
+const olderKey = `${keyPrefix}:callbacks:open`
 
 /**
  * Posts the callbacks of jobs that have ended and whose settler died before it could.
@@ -15,6 +17,7 @@ const chunkSize = 500
 export async function postForgottenCallbacks (
   { redis, queues }: { redis: Redis, queues: JobQueues }, place: { cursor: string }
 ): Promise<void> {
+  await takeOlder(redis)
   for (let seen = 0; seen < perTurn; seen += chunkSize) {
     const { cursor, open } = await queues.callbacks.scan(place.cursor, chunkSize)
     place.cursor = cursor
@@ -29,4 +32,12 @@ export async function postForgottenCallbacks (
     }
     if (cursor === '0') return
   }
+}
+
+/** To take some twice changes nothing. */
+async function takeOlder (redis: Redis): Promise<void> {
+  const [, members] = await redis.sscan(olderKey, '0', 'COUNT', chunkSize)
+  if (members.length === 0) return
+  await redis.sadd(openCallbacksKey, ...members)
+  await redis.srem(olderKey, ...members)
 }

@@ -164,11 +164,11 @@ export const importFaultsChannel = `${keyPrefix}:import-faults`
 /** The queue of callbacks: no public name has a `+`, so that no caller reaches it. */
 export const callbackQueue = '+callbacks'
 
-/** Jobs that have a callback and may have ended: `<id> <queue>`. */
-export const openCallbacksKey = `${keyPrefix}:callbacks:open`
+/** Jobs that have a callback and may have ended: `<id> <queue>`. In the slot of callbacks: who removes one sees whether they are there. */
+export const openCallbacksKey = `${queueStem(callbackQueue)}open`
 
 /** Owners of events for approvers, by their last turn; with an owner its events, `<id> <queue> <event>` and `own` for a callback. */
-export const approvalEventsKey = (owner?: string): string => `${keyPrefix}:{approval-events}${owner === undefined ? '' : `:${owner}`}`
+export const approvalEventsKey = (owner?: string): string => `${queueStem(callbackQueue)}approvals${owner === undefined ? '' : `:${owner}`}`
 
 /** The channel on which all workers hear of cancelled jobs. */
 export const cancelChannel = `${keyPrefix}:cancel`

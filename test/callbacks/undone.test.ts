@@ -1,0 +1,40 @@
+import { heldJob, type JobQueues } from '@toolyard/queue'
+import { callbackQueue, jobKey, newJobId, openCallbacksKey, approvalEventsKey, queueKey } from '@toolyard/store'
+import t from 'tap'
+import { waitFor } from '../support/condition.ts'
+import { startPool } from '../support/pool.ts'
+import { startTestRedis } from '../support/redis.ts'
+
+/* What a master took right before it was lost, its successor doesn't know; the next command goes to the successor. */
+
+const { redis, queues } = await startPool(t, await startTestRedis(t))
+const data = { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', callbackUrl: 'https://hooks.example.com/' }
+
+/** The next callback that is posted is as if only a lost master had it. @returns the ids of all that are posted from now on */
+function loseNext (): string[] {
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The outboxes of the pool and of the test have it in common.
+  const outbox = Object.getPrototypeOf(queues.callbacks) as JobQueues['callbacks']
+  const posted: string[] = []
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- It is called on the same outbox.
+  const { add } = outbox
+  outbox.add = async function (callback, id, owner) {
+    await add.call(this, callback, id, owner)
+    if (posted.push(id) === 1) await redis.del(jobKey(callbackQueue, id), ...['wait', 'prioritized', 'marker'].map(part => queueKey(callbackQueue, part)))
+  }
+  t.teardown(() => { outbox.add = add })
+  return posted
+}
+
+t.test('a callback that only a lost master had is posted again, for the end of a job and for a held call', async t => {
+  const held = heldJob({ id: newJobId(), type: 'x', data }, { approvers: 1, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' })
+  const cases = { 'the end of a job': { id: newJobId(), type: 'x', data }, 'a held call': held }
+  for (const [what, job] of Object.entries(cases)) {
+    const posted = loseNext()
+    t.same(await queues.add('q', [job]), new Map())
+    await waitFor(`the callback about ${what} is posted`, () => posted.length > 0)
+    const [id = ''] = posted
+    await waitFor(`the callback about ${what} is there`, async () => await redis.exists(jobKey(callbackQueue, id)) === 1)
+    t.ok(id.startsWith(job.id))
+    await waitFor('nothing is left open', async () => await redis.exists(openCallbacksKey, approvalEventsKey('k')) === 0)
+  }
+})
