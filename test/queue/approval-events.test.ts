@@ -73,7 +73,7 @@ t.test('events that an older release has entered are told of', async t => {
 
 t.test('events are told of while workers of an older release, which don\'t know them, have the turns of their own', async t => {
   // As often as they may.
-  const turns = setInterval(() => { void redis.set(upkeepKey('approvals'), '1', 'PX', 900) }, 200)
+  const turns = setInterval(() => { for (const name of ['approvals', 'approval-events']) void redis.set(upkeepKey(name), '1', 'PX', 900) }, 200)
   t.teardown(() => { clearInterval(turns) })
   await hold(1, { tenant: 'newer', callbackUrl: 'https://hooks.example.com/' })
   await waitFor('it is posted', async () => await queues.callbacks.count('@newer') === 1, 60_000)

@@ -49,9 +49,9 @@ export class Upkeep {
     this.#tasks = [
       { name: 'alarms', everyMs: 1_000, run: this.#each(queue => wakeDueJobs(options, queue)) },
       { name: 'serial', everyMs: 1_000, run: queues => options.serialLock.review(queues) },
-      { name: 'callbacks', everyMs: 2_000, run: () => postForgottenCallbacks(options, callbacks) },
-      // By a name of its own: an older release does `approvals`, and knows one list alone.
-      { name: 'approval-events', everyMs: 1_000, run: async () => { await postApprovalEvents(options) } },
+      // By names of their own: older releases do `callbacks`, `approvals` and `approval-events`, and know other lists alone.
+      { name: 'open-callbacks', everyMs: 2_000, run: () => postForgottenCallbacks(options, callbacks) },
+      { name: 'held-events', everyMs: 1_000, run: async () => { await postApprovalEvents(options) } },
       { name: 'parked', everyMs: 3_000, run: async queues => { await this.#each(queue => reviewParkedJobs(options, queue, queues.length))(queues) } },
       { name: 'steps', everyMs: 3_000, run: this.#each(queue => cancelOrphanedSteps(options, queue)) },
       { name: 'old-jobs', everyMs: 10_000, run: this.#each(queue => removeOldJobs(options, queue)) },
