@@ -12,7 +12,6 @@ const data = { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', 
 
 /** The next callback that is posted is as if only a lost master had it. @returns the ids of all that are posted from now on */
 function loseNext (): string[] {
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-type-assertion -- The outboxes of the pool and of the test have it in common.
   const outbox = Object.getPrototypeOf(queues.callbacks) as JobQueues['callbacks']
   const posted: string[] = []
   // eslint-disable-next-line @typescript-eslint/unbound-method -- It is called on the same outbox.
