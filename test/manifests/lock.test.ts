@@ -198,9 +198,10 @@ t.test('changes at the same time are all in the lock, and one that never ends is
   await t.rejects(changeLockFile(lock, each => each), { message: /is being changed by another command: remove .*toolyard\.lock\.json\.part if none runs/ })
 })
 
-t.test('a lock is read once for all servers of a manifest, and once for all manifests that it must have', async t => {
+t.test('a lock is read once for all servers of a manifest, for all manifests with servers, and for all that it must have', async t => {
   const words = Array.from({ length: 500 }, (_, at) => ({ name: `t${at}`, description: 'x'.repeat(100), inputSchema: { type: 'object', properties: Object.fromEntries(Array.from({ length: 40 }, (_, field) => [`p${field}`, { type: 'string', description: 'A text.' }])) } }))
-  const dir = t.testdir({ 'one.json': manifestOf(1), 'many.json': manifestOf(60) })
+  const many = Array.from({ length: 60 }, (_, at) => `many-${at}.json`)
+  const dir = t.testdir({ 'one.json': manifestOf(1), 'many.json': manifestOf(60), ...Object.fromEntries(many.map(name => [name, manifestOf(1)])) })
   await changeLockFile(join(dir, 'toolyard.lock.json'), () => ({ entries: new Map(), servers: new Map([['large.json', new Map([['large', words]])]]) }))
   const cost = async (manifests: string[], isRequired = false): Promise<number> => {
     const before = processorMs()
@@ -209,6 +210,7 @@ t.test('a lock is read once for all servers of a manifest, and once for all mani
   }
   const one = await cost([join(dir, 'one.json')])
   t.ok(await cost([join(dir, 'many.json')]) < 5 * one + 200, 'servers')
+  t.ok(await cost(many.map(name => join(dir, name))) < 5 * one + 200, 'manifests with servers')
   t.ok(await cost(Array.from({ length: 60 }, (_, at) => join(dir, `absent-${at}.json`)), true) < 5 * one + 200, 'manifests')
 })
 

@@ -32,7 +32,9 @@ import { readPublishAs } from './publish-as.ts'
  *
  * @throws ManifestFault when there is no list of entries.
  */
-export async function readAgentcli ({ file, value, schemas, known, everyFault, searchPath, ...text }: ManifestText): Promise<Layer> {
+export async function readAgentcli (
+  { file, value, schemas, readLock, known, everyFault, searchPath, ...text }: ManifestText
+): Promise<Layer> {
   if (text.byteOrderMark) throw new ManifestFault('AC1', 'parse manifest: begins with a byte order mark', { fix: 'Save it as UTF-8 without one.' })
   const decoded = await decodeManifest(value, file, known)
   const { entries, faults } = await checkEntries(decoded.entries, file)
@@ -47,7 +49,7 @@ export async function readAgentcli ({ file, value, schemas, known, everyFault, s
   const files: string[] = []
   const servers: McpServer[] = []
   const skillSettings: SkillSettings[] = []
-  const readKind = kindReader({ file, schemas })
+  const readKind = kindReader({ file, schemas, readLock })
   const pause = createPause()
   for (const [index, entry] of decoded.entries.entries()) {
     if (entry === undefined) {

@@ -1,4 +1,5 @@
 import type { Remark } from '../finding/finding-list.ts'
+import type { ReadLock } from './lock/lock-file.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { McpServer } from '../tool/tool.ts'
 import type { LayerEntry } from './layer.ts'
@@ -9,6 +10,7 @@ export interface KindPlace {
   file: string
   index: number
   schemas: Schemas
+  readLock: ReadLock
   /** Names of the entries of its kind before it. */
   names: Set<string>
 }

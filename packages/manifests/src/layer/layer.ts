@@ -1,6 +1,7 @@
 import type { DuplicateKey } from '../document/duplicate-keys.ts'
 import type { EntryMemory } from '../document/known-entries.ts'
 import type { Finding } from '../finding/finding.ts'
+import type { ReadLock } from './lock/lock-file.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { Skill, SkillSettings } from './skill.ts'
 import type { McpServer, Tool } from '../tool/tool.ts'
@@ -56,6 +57,7 @@ export interface ManifestText {
   /** Whether every fault is told, also where the first one decides. */
   everyFault: boolean
   schemas: Schemas
+  readLock: ReadLock
   /** Entries of the load before. */
   known: EntryMemory
   /** Where programs are looked for, as in the variable PATH; nothing is looked for when it is empty. */

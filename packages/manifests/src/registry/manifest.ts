@@ -13,7 +13,8 @@ import { agentcliByDefault, isYaml, mentionsToolManifest, recognizeDirectory, re
 import type { Layer, ManifestText } from '../layer/layer.ts'
 import type { AuditStatus } from '../tool/audit-status.ts'
 import type { Tool } from '../tool/tool.ts'
-import { lockedManifests, type LockedManifest, type LockPolicy } from '../layer/lock/locked-manifests.ts'
+import { lockReader, type ReadLock } from '../layer/lock/lock-file.ts'
+import { lockedManifests, type LockedManifest, type LockPolicy } from '../layer/locked-manifests.ts'
 import { manifestFile, parseManifest, readManifestText, refuseDeep, watchedFiles, type ManifestFileText } from '../document/manifest-file.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import type { SkillOptions } from '../skill/tools/options.ts'
@@ -34,21 +35,23 @@ interface ReaderTools {
   skills: SkillOptions
   yaml: YamlMemory
   entries: EntryMemory
+  readLock: ReadLock
   /** Whether a manifest whose reading ends at its first fault yields a finding for each. */
   everyFault: boolean
 }
 
 /** Reads what `TOOL_MANIFESTS` names, in order. A manifest that can't be used yields a finding and no tools, and never throws. */
-export async function readManifests (named: readonly string[], lock: LockPolicy | undefined, tools: ReaderTools): Promise<Layer[]> {
+export async function readManifests (named: readonly string[], lock: LockPolicy | undefined, tools: Omit<ReaderTools, 'readLock'>): Promise<Layer[]> {
   const layers: Layer[] = []
+  const readLock = lockReader()
   const unlocked = (): LockedManifest[] => named.map(path => ({ path, findings: [], files: [] }))
-  const found = lock === undefined ? unlocked() : await lockedManifests(named, lock)
+  const found = lock === undefined ? unlocked() : await lockedManifests(named, lock, readLock)
   for (const manifest of found) {
     if ('layer' in manifest) {
       layers.push(manifest.layer)
       continue
     }
-    const layer = withAudit(await readManifest(manifest.path, tools), manifest.audit)
+    const layer = withAudit(await readManifest(manifest.path, { ...tools, readLock }), manifest.audit)
     await setImmediate()
     layers.push({ ...layer, findings: [...manifest.findings, ...layer.findings], files: [...layer.files ?? [], ...manifest.files] })
   }
@@ -85,7 +88,7 @@ async function skillsToCome (directory: string): Promise<string[]> {
 }
 
 async function readLayer (file: string, directory: string | undefined, tools: ReaderTools): Promise<Layer> {
-  const { schemas, yaml, entries, skills, everyFault } = tools
+  const { schemas, yaml, entries, readLock, skills, everyFault } = tools
   if (directory !== undefined && await recognizeDirectory(directory) !== undefined) {
     return await readSkills({ directory, options: skills, schemas, everyFault })
   }
@@ -99,14 +102,14 @@ async function readLayer (file: string, directory: string | undefined, tools: Re
   refuseApiDocument(parsed.value)
   const { format } = parsed.syntax === 'yaml' ? yamlFormat(parsed.value) : recognizeValue(parsed.value)
   if (format === 'skill') return await readSkillOf(file, { options: skills, schemas, everyFault })
-  const manifest = { file, schemas, known: entries, everyFault, searchPath: skills.path, ...parsed }
+  const manifest = { file, schemas, readLock, known: entries, everyFault, searchPath: skills.path, ...parsed }
   return withCatalogueFields(await readers[format](manifest), parsed.value, file)
 }
 
 /** JSON first, whatever the name of the file: YAML takes a hundred times longer, and nearly all JSON is YAML. */
 async function parse (
   file: string, { text, utf8 }: ManifestFileText, yaml: YamlMemory
-): Promise<Omit<ManifestText, 'file' | 'schemas' | 'known' | 'everyFault' | 'searchPath'>> {
+): Promise<Omit<ManifestText, 'file' | 'schemas' | 'readLock' | 'known' | 'everyFault' | 'searchPath'>> {
   const byteOrderMark = text.startsWith('\ufeff')
   const plain = byteOrderMark ? text.slice(1) : text
   try {

@@ -66,7 +66,7 @@ const serverAliases = {
 export function mcpEntryReader (): (written: Record<string, unknown>, place: KindPlace) => Promise<KindReading> {
   let lock: OpenLock | undefined
   return async (written, place) => {
-    lock ??= openLock(place.file)
+    lock ??= openLock(place.file, place.readLock)
     return await readMcpEntry(written, place, lock)
   }
 }

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isRecord, type McpTool } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
-import { acceptedOf, changeLockFile, lockName, readJson, readLockFile, type LockFile } from '../../layer/lock/lock-file.ts'
+import { acceptedOf, changeLockFile, lockName, readJson, readLockFile, type LockFile, type ReadLock } from '../../layer/lock/lock-file.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
 /** The accepted tools of the servers of one manifest, by the servers' names. */
@@ -23,7 +23,7 @@ interface LockPlace {
  * The lock that has the manifest among what was added: no file that came with it says what was accepted. For all others the lock
  * beside the manifest. One that can't be read is taken for the one that has it.
  */
-async function lockPlaceOf (manifest: string): Promise<LockPlace> {
+async function lockPlaceOf (manifest: string, readFile: ReadLock = readLockFile): Promise<LockPlace> {
   const path = resolve(manifest)
   let lock: LockFile | undefined
   // From the top: what was added may hold locks too.
@@ -31,7 +31,7 @@ async function lockPlaceOf (manifest: string): Promise<LockPlace> {
     const directory = path.slice(0, at + 1)
     const file = join(directory, lockName)
     const name = relative(directory, path).replaceAll(sep, '/')
-    lock = await readLockFile(file).catch(() => undefined)
+    lock = await readFile(file).catch(() => undefined)
     if (lock === undefined || hasAdded(lock, name)) return { file, name, lock }
   }
   const older = join(dirname(path), `${basename(path).replace(/\.json$/i, '')}.lock.json`)
@@ -56,8 +56,8 @@ export interface OpenLock {
   accepted: () => Promise<McpLock>
 }
 
-export function openLock (manifest: string): OpenLock {
-  const place = once(() => lockPlaceOf(manifest))
+export function openLock (manifest: string, readFile?: ReadLock): OpenLock {
+  const place = once(() => lockPlaceOf(manifest, readFile))
   const accepted = once(async () => {
     const { file, name, older, lock } = await place()
     const { servers } = lock ?? await readLockFile(file)

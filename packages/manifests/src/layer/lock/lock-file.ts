@@ -52,6 +52,18 @@ export async function readLockFile (file: string): Promise<LockFile> {
   }
 }
 
+export type ReadLock = typeof readLockFile
+
+/** Reads each lock once, for all manifests of one load: it may have megabytes, and be that of forty of them. */
+export function lockReader (): ReadLock {
+  const read = new Map<string, Promise<LockFile>>()
+  return async file => {
+    const lock = read.get(file) ?? readLockFile(file)
+    read.set(file, lock)
+    return await lock
+  }
+}
+
 /**
  * Replaces the file as a whole, one process after the other; one that holds nothing goes. A signature of what was there before goes
  * with it.

@@ -1,12 +1,12 @@
 import { basename, dirname, join, resolve } from 'node:path'
 import { asError, errorCode } from '@toolyard/contract/terms'
-import { readFileBytes } from '../../document/manifest-file.ts'
-import type { Finding } from '../../finding/finding.ts'
-import type { AuditStatus } from '../../tool/audit-status.ts'
-import type { Layer } from '../layer.ts'
-import { lockName, readLockFile, type LockFile } from './lock-file.ts'
-import { signatureFault } from './minisign.ts'
-import { treeDigest } from './tree-digest.ts'
+import { readFileBytes } from '../document/manifest-file.ts'
+import type { Finding } from '../finding/finding.ts'
+import type { AuditStatus } from '../tool/audit-status.ts'
+import type { Layer } from './layer.ts'
+import { lockName, type LockFile, type ReadLock } from './lock/lock-file.ts'
+import { signatureFault } from './lock/minisign.ts'
+import { treeDigest } from './lock/tree-digest.ts'
 
 /** For all that isn't in the lock. */
 export interface LockPolicy {
@@ -36,19 +36,19 @@ const look = 'Look at what changed, then run toolyard update, or toolyard add fo
  * The manifests that a list names: a lock stands for everything that was added. What differs from its lock is told, and
  * isn't served where a lock is required.
  */
-export async function lockedManifests (named: readonly string[], policy: LockPolicy): Promise<LockedManifest[]> {
+export async function lockedManifests (named: readonly string[], policy: LockPolicy, readLock: ReadLock): Promise<LockedManifest[]> {
   const found: LockedManifest[] = []
   let own: Promise<TrustedLock> | undefined
   for (const path of named) {
-    if (basename(path) === lockName) found.push(...await entriesOf(resolve(path), policy))
+    if (basename(path) === lockName) found.push(...await entriesOf(resolve(path), policy, readLock))
     else if (!policy.isRequired) found.push({ path, findings: [], files: [] })
-    else found.push(await required(resolve(path), policy.file, await (own ??= readTrusted(policy.file, policy))))
+    else found.push(await required(resolve(path), policy.file, await (own ??= readTrusted(policy.file, policy, readLock))))
   }
   return found
 }
 
-async function entriesOf (file: string, policy: LockPolicy): Promise<LockedManifest[]> {
-  const lock = await readTrusted(file, policy)
+async function entriesOf (file: string, policy: LockPolicy, readLock: ReadLock): Promise<LockedManifest[]> {
+  const lock = await readTrusted(file, policy, readLock)
   if (!lock.ok) return [{ layer: refused(file, lock.fault) }]
   const own: LockedManifest[] = [{ layer: { entries: [], findings: [], files: [file, `${file}.minisig`] } }]
   for (const [name, { path, digest, status }] of lock.entries) {
@@ -74,7 +74,7 @@ async function required (path: string, file: string, lock: TrustedLock): Promise
 type TrustedLock = { ok: true, entries: LockFile['entries'] } | { ok: false, fault: string }
 
 /** A lock that has to be signed must be so by a key of the operator; a signature that is there must hold. */
-async function readTrusted (file: string, { isRequired, trustedKeys }: LockPolicy): Promise<TrustedLock> {
+async function readTrusted (file: string, { isRequired, trustedKeys }: LockPolicy, readLock: ReadLock): Promise<TrustedLock> {
   try {
     if (trustedKeys.length > 0) {
       const content = await readFileBytes(file)
@@ -82,7 +82,7 @@ async function readTrusted (file: string, { isRequired, trustedKeys }: LockPolic
       const fault = signature === undefined ? 'is missing' : signatureFault(content, signature, trustedKeys)
       if (fault !== undefined && (isRequired || signature !== undefined)) return { ok: false, fault: `its signature ${fault}` }
     }
-    return { ok: true, entries: (await readLockFile(file)).entries }
+    return { ok: true, entries: (await readLock(file)).entries }
   } catch (error) {
     return { ok: false, fault: errorCode(error) === 'ENOENT' ? 'is missing' : asError(error).message }
   }
