@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLauncher, type CallGroup } from '@toolyard/sandbox'
 import t, { type Test } from 'tap'
@@ -15,7 +15,7 @@ type Request = Parameters<Launcher['launch']>[0]
 function groupedLauncher (t: Test): Launcher & { own: string, base: string, sleep: (rest?: Partial<Request>) => ReturnType<Launcher['launch']> } {
   const base = t.testdir({ own: '', call: '', limit: '' })
   const own = join(base, 'own')
-  const launcher = createLauncher({ prefix: [] }, { ofHelper: () => ({ members: [own], shares: [join(base, 'none/share-')], processes: 259 }) })
+  const launcher = createLauncher({ prefix: [] }, { ofHelper: () => ({ members: [own], shares: [join(base, 'share-'), join(base, 'none/share-')], processes: 259 }) })
   t.teardown(async () => { await launcher.close() })
   const plan = { program: '/bin/sleep', args: ['600'], env: {}, cwd: '/' }
   return { ...launcher, own, base, sleep: async rest => await launcher.launch({ plan, stdin: '', files: [], ...rest }) }
@@ -46,6 +46,7 @@ void t.test('a call whose control group is gone, or refuses, fails by itself: no
     t.ok(stayed || readFileSync(own, 'utf8') !== '', 'the helper is back in its own group when the call hears of it')
   }
   t.notOk(ended)
+  await waitFor('a share that could not be made as a whole leaves nothing', () => !readdirSync(base).some(name => name.startsWith('share-')))
   const bounded = await sleep({ group: groupIn(base, 'call', 'limit') })
   t.equal(readFileSync(join(base, 'limit'), 'utf8'), '1')
   for (const { pid, release } of [other, bounded]) {

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { endFirst, findHierarchy, memoryBound, openToolGroups } from '@toolyard/sandbox'
@@ -109,4 +109,15 @@ t.test('what the kernel drops by itself, such as files that were read, is not co
   writeFileSync(join(whole, 'memory.current'), '950\n')
   t.strictSame(await once(greatest, 'exit'), [null, 'SIGKILL'])
   t.strictSame([ended, reader.exitCode], [[500], null])
+})
+
+t.test('a group that can not be made in each hierarchy leaves nothing in the others', async t => {
+  const base = t.testdir({ memory: {}, pids: {}, cpu: {} })
+  const directories = new Map((['memory', 'pids', 'cpu'] as const).map(name => [name, join(base, name)]))
+  const groups = openToolGroups({ version: 1, directories }, { ofCall: 256 }, process.pid)
+  const [name = ''] = readdirSync(join(base, 'pids'))
+  const left = (): string[] => ['memory', 'cpu'].flatMap(controller => readdirSync(join(base, controller, name), { withFileTypes: true }).flatMap(entry => entry.isDirectory() ? [entry.name] : []))
+  rmSync(join(base, 'pids', name), { recursive: true })
+  for (const make of [() => groups.groupOf({ processes: 10 }, 'box'), () => groups.share('inner')]) t.throws(make, { code: 'ENOENT' })
+  t.strictSame(left(), [])
 })

@@ -25,12 +25,13 @@ interface ImportTries extends ModuleTries {
 export async function tryImports (tools: readonly Tool[], options: TryOptions): Promise<ImportTries> {
   if (tools.every(tool => tool.run.kind !== 'python')) return { faults: [], signatures: [] }
   const workspaceDir = await mkdtemp(join(tmpdir(), 'toolyard-try-'))
-  const sandbox = await openSandbox({ ...options, mode: 'auto', workspaceDir, python: true })
+  let sandbox: Sandbox | undefined
   try {
+    sandbox = await openSandbox({ ...options, mode: 'auto', workspaceDir, python: true })
     if (sandbox.report.level !== 'full' && !options.evenInTheOpen) return { faults: [], signatures: [], skipped: gaps(sandbox) }
     return await tryAll(tools, { sandbox, workspaceDir, env: options.env })
   } finally {
-    sandbox.close()
+    sandbox?.close()
     await rm(workspaceDir, { recursive: true, force: true })
   }
 }

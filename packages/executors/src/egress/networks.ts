@@ -149,10 +149,6 @@ function openNetwork (
   const answering = trusted === undefined ? undefined : { inTurn, authority: async () => (await trusted()).authority }
   const http = createHttpProxy(connector, calls, answering)
   const found = foundOf(rules)
-  const directory = mkdtempSync(join(means.directory, 'network-'))
-  const hostsFile = join(directory, 'hosts')
-  const named = new Set(found.flatMap(({ at, target }) => isLoopback(target.host) ? [] : [`${at.host} ${target.host}`]))
-  writeFileSync(hostsFile, ['127.0.0.1 localhost', '::1 localhost', ...named, ''].join('\n'), { mode: 0o644 })
   const direct = found.filter(({ at }) => !proxies.some(({ host, port }) => host === at.host && port === at.port))
   let listening: { servers: ReadonlyArray<Server | undefined>, owner: number } | undefined
   const place = means.placeOf({
@@ -170,6 +166,10 @@ function openNetwork (
     }
   })
   if (place === undefined) throw new Error('there is no sh or unshare (util-linux) on the PATH to make a network with')
+  const directory = mkdtempSync(join(means.directory, 'network-'))
+  const hostsFile = join(directory, 'hosts')
+  const named = new Set(found.flatMap(({ at, target }) => isLoopback(target.host) ? [] : [`${at.host} ${target.host}`]))
+  writeFileSync(hostsFile, ['127.0.0.1 localhost', '::1 localhost', ...named, ''].join('\n'), { mode: 0o644 })
   const launcher = createLauncher(place, groups)
   const ready = launcher.prepare().then(async (): Promise<BoxNetwork> => {
     const trust = await trusted?.()

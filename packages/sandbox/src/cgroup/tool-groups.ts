@@ -56,14 +56,11 @@ export function openToolGroups (
   const group = makeGroup(own, `toolyard-${process.pid}-${process.hrtime.bigint()}`)
   const set = (target: Group, { memoryBytes, processes }: GroupLimits): Array<[file: string, value: string]> =>
     settings(target, hierarchy.version, { memoryBytes, processes })
-  try {
+  orRemoved(group, () => {
     for (const [file, value] of set(group, limits)) writeFileSync(file, value)
     writeFileSync(join(directoryIn(group, 'cpu'), hierarchy.version === 2 ? 'cpu.weight' : 'cpu.shares'), String(hierarchy.version === 2 ? weight.version2 : weight.version1))
     if (hierarchy.version === 2) writeFileSync(join(directoryIn(group, 'memory'), 'cgroup.subtree_control'), '+memory +pids +cpu')
-  } catch (error) {
-    removeGroup(group)
-    throw error
-  }
+  })
   const helpers = hierarchy.version === 2 ? makeGroup(group, helpersName) : group
   const memory = directoryIn(group, 'memory')
   /** By the first process of a call. */
@@ -87,7 +84,9 @@ export function openToolGroups (
     },
     share (kind) {
       const target = makeGroup(group, `${kind === 'host' ? 'host' : 'share'}-${shares++}`)
-      for (const [file, value] of set(target, { processes: kind === 'host' ? hostProcesses : ofCall + ownProcesses[kind] })) writeFileSync(file, value)
+      orRemoved(target, () => {
+        for (const [file, value] of set(target, { processes: kind === 'host' ? hostProcesses : ofCall + ownProcesses[kind] })) writeFileSync(file, value)
+      })
       return { members: membersOf(target), limits: [], remove: async () => { await emptyGroup(target) } }
     },
     groupOf ({ memoryBytes, processes }, kind): CallGroup | undefined {
@@ -184,8 +183,20 @@ function directoryIn (group: Group, controller: Controller): string {
 
 function makeGroup (parent: Group, name: string): Group {
   const group = new Map([...parent].map(([controller, directory]) => [controller, join(directory, name)]))
-  for (const directory of new Set(group.values())) mkdirSync(directory)
+  orRemoved(group, () => {
+    for (const directory of new Set(group.values())) mkdirSync(directory)
+  })
   return group
+}
+
+/** A group that can't be made as a whole, or not be set up, leaves no directory. */
+function orRemoved (group: Group, act: () => void): void {
+  try {
+    act()
+  } catch (error) {
+    removeGroup(group)
+    throw error
+  }
 }
 
 function membersOf (group: Group): string[] {

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HelperGroups } from '../table/groups.ts'
@@ -136,9 +136,18 @@ export function createOwnGroups (): OwnGroups {
 }
 
 function makeShare (prefixes: readonly string[], number: number, processes: number): Share {
-  const directories = prefixes.map(prefix => `${prefix}${number}`)
-  for (const directory of directories) mkdirSync(directory)
-  put(join(directories.at(-1) ?? '', 'pids.max'), String(processes))
+  const directories: string[] = []
+  try {
+    for (const prefix of prefixes) {
+      mkdirSync(`${prefix}${number}`)
+      directories.push(`${prefix}${number}`)
+    }
+    put(join(directories.at(-1) ?? '', 'pids.max'), String(processes))
+  } catch (error) {
+    // Each start tries to make another one.
+    for (const directory of directories) rmdirSync(directory)
+    throw error
+  }
   return { directories, isTaken: false }
 }
 

@@ -26,7 +26,10 @@ export async function reserveSocket (directory: string): Promise<SocketPath> {
   await removeLeftover(usual)
   if (Buffer.byteLength(usual) <= longestPath) return { path: usual, remove: () => rm(usual, { force: true }) }
   const path = join(await mkdtemp(join(shortTemporaryDirectory(), 'toolyard-')), 'redis.sock')
-  await symlink(path, usual)
+  await symlink(path, usual).catch(async (error: unknown) => {
+    await rmdir(dirname(path))
+    throw error
+  })
   return { path, remove: () => removeLinked(usual, path) }
 }
 
