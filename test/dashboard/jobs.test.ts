@@ -62,6 +62,12 @@ t.test('a large output is shown in part', async t => {
   // A machine that is too busy to look at all of it hides it as a whole.
   t.match(args, { cut: true, beginning: /^(\{"tool":"prints"|\*\*\*REDACTED\*\*\*$)/ })
   t.notMatch(JSON.stringify(args), /hunt/, 'no part of a secret is left where it is cut')
+  for (const first of ['', 'x']) {
+    const { id } = await submit(client, { type: 'agentcli.prints', input: { text: `${first}${'😀'.repeat(65_530)}` }, delay_ms: 600_000 })
+    const { cut, beginning } = (await shown(id)).job['data'] as { cut: boolean, beginning: string }
+    t.ok(cut)
+    t.notMatch(beginning, /[\ud800-\udfff]/u, 'nor half of a character')
+  }
 })
 
 t.test('the dashboard only shows: every change is refused, and says where it is made', async t => {

@@ -57,3 +57,19 @@ t.test('no answer repeats more than the beginning of a text that came with its r
     t.ok(JSON.stringify(answer).length < 4_000, place)
   }
 })
+
+t.test('no answer has half of a character where it cuts a text', async t => {
+  // Cut at an even number of units, a text of these ends in a half. A query holds less than a body.
+  const [inBody, inPath] = [2_000, 500].map(count => `x${'😀'.repeat(count)}`)
+  for (const [method, path, body] of requests) {
+    const address = path.replaceAll(short, encodeURIComponent(inPath ?? ''))
+    const given = body === undefined ? {} : { body: JSON.parse(JSON.stringify(body).replaceAll(long, inBody ?? '')) as unknown }
+    const answer = await client.request<object>(address, { method, key: testKeys.admin, ...given })
+    t.notMatch(writtenTexts(answer.body), /[\ud800-\udfff]/u, `${method} ${path.slice(0, 60)} ${JSON.stringify(body ?? null).slice(0, 90)}`)
+  }
+})
+
+function writtenTexts (value: unknown): string {
+  if (typeof value === 'string') return `${value}\n`
+  return typeof value === 'object' && value !== null ? Object.entries(value).map(([name, item]) => `${name}\n${writtenTexts(item)}`).join('') : ''
+}

@@ -19,6 +19,7 @@ export { hiddenText, isSecretName, isSecretVariable, secretNamePattern } from '.
 export { boundedProgress, parseProgress, type Progress } from './terms/progress.ts'
 export { skillArgumentFault } from './terms/skill-argument.ts'
 export { crlfText, firstLineBytes, markedText, noFirstLineText, readFirstLine, type FirstLine } from './value/first-line.ts'
+export { firstChars } from './value/first-chars.ts'
 export { freeName } from './value/free-name.ts'
 export { lettersApart, nearName, nearNames } from './value/near-name.ts'
 export { asError, errorCode, orElse, thrownAs } from './value/caught.ts'

@@ -1,3 +1,4 @@
+import { firstChars } from '@toolyard/contract/terms'
 import { HttpError } from '@toolyard/contract'
 
 /**
@@ -22,7 +23,7 @@ export function namesOfUrl (url: string, from: number): string[] {
 export function refuseSlashAtEnd (url: string, names: readonly string[]): void {
   const [path = ''] = url.split(/[?#]/, 1)
   if (names.length === 0 || !path.endsWith('/')) return
-  throw new HttpError('VALIDATION_ERROR', `The path '${names.join('/').slice(0, 200)}/' ends with a slash, as that of a directory: put the name of the file behind it`)
+  throw new HttpError('VALIDATION_ERROR', `The path '${firstChars(names.join('/'), 200)}/' ends with a slash, as that of a directory: put the name of the file behind it`)
 }
 
 function decoded (part: string): string {

@@ -1,3 +1,4 @@
+import { firstChars } from '@toolyard/contract/terms'
 import { askedAtOnce, HttpError, isRecord, limits, writeJson, type AnswerRequest, type JobView } from '@toolyard/contract'
 import { createAnswerSchemas, type AnswerSchemas } from '@toolyard/manifests'
 import type { AnswerResult, Approvals } from '@toolyard/queue'
@@ -34,7 +35,7 @@ export class Answerer {
 
   /** Notes that an answer didn't fit, and why: its client is asked again under another name. */
   async refuse ({ id, queue, tenant }: Pick<JobView, 'id' | 'queue' | 'tenant'>, number: number, reason: string): Promise<void> {
-    await this.#approvals.refuse({ id, queue, tenant }, number, reason.slice(0, limits.decisionChars))
+    await this.#approvals.refuse({ id, queue, tenant }, number, firstChars(reason, limits.decisionChars))
   }
 
   async #checked (schema: unknown, answer: unknown, owner: string): Promise<Record<string, unknown>> {

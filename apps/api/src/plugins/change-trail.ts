@@ -1,3 +1,4 @@
+import { firstChars } from '@toolyard/contract/terms'
 import { isRecord } from '@toolyard/contract'
 import type { Change, ChangeTrail } from '@toolyard/store'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -46,7 +47,7 @@ function changeOf (
     const value = isRecord(body) ? body[field] : undefined
     if (typeof value === 'number' || typeof value === 'boolean') return [[field, value]]
     const text = typeof value === 'string' ? value : isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : undefined
-    return text === undefined ? [] : [[field, text.slice(0, textChars)]]
+    return text === undefined ? [] : [[field, firstChars(text, textChars)]]
   })
   const about = { ...Object.fromEntries(said), ...more }
   const of = target ?? name
@@ -54,7 +55,7 @@ function changeOf (
     key: principal?.name ?? '',
     ...(principal?.tenant === undefined ? {} : { tenant: principal.tenant }),
     action,
-    ...(typeof of === 'string' ? { target: of.slice(0, textChars) } : {}),
+    ...(typeof of === 'string' ? { target: firstChars(of, textChars) } : {}),
     ...(Object.keys(about).length === 0 ? {} : { about }),
     request: id
   }

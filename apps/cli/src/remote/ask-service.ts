@@ -1,4 +1,4 @@
-import { asError, isRecord, readJson, orElse } from '@toolyard/contract/terms'
+import { asError, isRecord, readJson, orElse, firstChars } from '@toolyard/contract/terms'
 import { commandError, type Target } from './target.ts'
 
 const shownChars = 200
@@ -54,7 +54,7 @@ export function unreachable (target: Target, error: unknown): Error {
 /** The error for an answer that no service of Toolyard gives. */
 export function strangeAnswer (target: Target, answer: unknown, status = 200): Error {
   const shown = typeof answer === 'string' ? answer : JSON.stringify(answer)
-  return commandError({ code: 'BAD_ANSWER', message: `What answered with status ${status} isn't Toolyard: ${shown.slice(0, shownChars)}` }, target)
+  return commandError({ code: 'BAD_ANSWER', message: `What answered with status ${status} isn't Toolyard: ${firstChars(shown, shownChars)}` }, target)
 }
 
 function parsed (text: string): unknown {

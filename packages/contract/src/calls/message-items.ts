@@ -1,3 +1,4 @@
+import { firstChars } from '../value/first-chars.ts'
 import { limits } from '../terms/limits.ts'
 import { isRecord } from '../value/record.ts'
 
@@ -51,7 +52,7 @@ export function pieceText (at: string): string {
 
 function unknownText ({ type, jsonrpc, method }: Record<string, unknown>, at: string): string {
   if (jsonrpc !== undefined || typeof method === 'string') return `${at} is a message of the Model Context Protocol: send it to /mcp`
-  const what = typeof type === 'string' ? `is of the type '${type.slice(0, 80)}', which` : 'has a shape that'
+  const what = typeof type === 'string' ? `is of the type '${firstChars(type, 80)}', which` : 'has a shape that'
   return `${at} ${what} is not known here: take it out if it is no call, else send it as {"call_id", "name", "arguments"} in 'calls'`
 }
 

@@ -1,3 +1,4 @@
+import { firstChars } from '../value/first-chars.ts'
 import type { Static } from 'typebox'
 import { Type } from '../value/type.ts'
 import { CallResult, InvokeBatchResponse, ToolMessage } from '../calls/agent-tools.ts'
@@ -61,7 +62,7 @@ export function readSseTokenRequest (body: unknown): string | null {
   if (body === undefined || body === null) return null
   if (typeof body !== 'object' || Array.isArray(body)) throw new HttpError('VALIDATION_ERROR', 'Request body must be an object')
   const unknown = Object.keys(body).find(key => key !== 'job_id')
-  if (unknown !== undefined) throw new HttpError('VALIDATION_ERROR', `'${unknown.slice(0, 80)}' is not a known field (known: 'job_id')`)
+  if (unknown !== undefined) throw new HttpError('VALIDATION_ERROR', `'${firstChars(unknown, 80)}' is not a known field (known: 'job_id')`)
   const id: unknown = 'job_id' in body ? body.job_id : null
   if (id === null) return null
   if (typeof id !== 'string' || !jobId.test(id)) throw new HttpError('VALIDATION_ERROR', `'job_id' must match ${jobIdPattern}`)

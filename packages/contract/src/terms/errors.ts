@@ -1,3 +1,4 @@
+import { firstChars } from '../value/first-chars.ts'
 import { isRecord } from '../value/record.ts'
 
 /**
@@ -101,5 +102,5 @@ const shownName = 200
 
 /** A name as messages show it: it may be as long as a request. */
 export function shortName (name: string): string {
-  return name.length <= shownName ? name : `${name.slice(0, shownName).replace(/[\ud800-\udbff]$/, '')}…`
+  return name.length <= shownName ? name : `${firstChars(name, shownName)}…`
 }

@@ -1,3 +1,4 @@
+import { firstChars } from '../value/first-chars.ts'
 import { limits } from './limits.ts'
 
 export interface Progress {
@@ -25,5 +26,5 @@ export function parseProgress (text: string): Progress | undefined {
 /** A text that keeps to the bound of a progress, never cut inside a surrogate pair. */
 export function boundedProgress ({ done, total, text }: Progress): Progress {
   if (text === null || text.length <= limits.progressChars) return { done, total, text }
-  return { done, total, text: text.slice(0, limits.progressChars).replace(/[\ud800-\udbff]$/, '') }
+  return { done, total, text: firstChars(text, limits.progressChars) }
 }

@@ -3,9 +3,9 @@ import type { Captured } from '@toolyard/runtime'
 import type { ProcessEnd } from '@toolyard/sandbox'
 import { interruptionError } from '../run/interruption.ts'
 import { printedEnds, shownChars, streamEnd, withoutProgress } from './stream-end.ts'
-import { isRecord, limits, type CallError } from '@toolyard/contract/terms'
+import { isRecord, limits, type CallError, firstChars } from '@toolyard/contract/terms'
 import { parseJson } from '../run/json.ts'
-import { decodePrefix, firstChars } from '../run/utf8.ts'
+import { decodePrefix } from '../run/utf8.ts'
 
 /** After exit status 0 `readOutput` makes the outcome of stdout; else it is a failure. */
 export function processOutcome (end: ProcessEnd, readOutput: (stdout: Captured) => Success, jobId: string): Outcome {

@@ -4,13 +4,6 @@ export function decodePrefix (bytes: Buffer): { text: string, bytes: number } {
   return { text: bytes.toString('utf8', 0, end), bytes: end }
 }
 
-/** The first `maxChars` UTF-16 units of a text, less one when the cut would split a surrogate pair. */
-export function firstChars (text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text
-  const last = text.charCodeAt(maxChars - 1)
-  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxChars - 1 : maxChars)
-}
-
 /** The last `maxChars` UTF-16 units of a text, less one when the cut would split a surrogate pair. */
 export function lastChars (text: string, maxChars: number): string {
   return text.slice(-maxChars).replace(/^[\udc00-\udfff]/, '')

@@ -1,5 +1,5 @@
 import type { ToolFormat } from '@toolyard/contract'
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, firstChars } from '@toolyard/contract/terms'
 import { goQuote } from '../finding/go-quote.ts'
 import type { Finding } from '../finding/finding.ts'
 import type { Registry } from '../registry/registry.ts'
@@ -126,7 +126,7 @@ function providerAdvice ({ parameters }: Tool, formats: readonly ToolFormat[], i
 }
 
 function shortened (text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most)}...`
+  return text.length <= most ? text : `${firstChars(text, most)}...`
 }
 
 function finding ({ name, source: { file, index } }: Tool, [rule, message, fix]: Advice): Finding {

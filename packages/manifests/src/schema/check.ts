@@ -1,5 +1,6 @@
 import { isRecord } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../document/depth.ts'
+import { shortened } from '../finding/shortened.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import { PatternRefused } from './pattern/pattern.ts'
 import type { JsonSchema } from '../tool/tool.ts'
@@ -121,8 +122,7 @@ function compileFaults (schema: JsonSchema, { compileSchema }: CheckTools): Sche
 }
 
 function shown (value: unknown): string {
-  const text = JSON.stringify(value)
-  return text.length > manifestLimits.issueTextChars ? `${text.slice(0, manifestLimits.issueTextChars)}…` : text
+  return shortened(JSON.stringify(value))
 }
 
 const types: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'object', 'array', 'null'])

@@ -1,5 +1,5 @@
 import type { Redact } from '@toolyard/runtime'
-import { losesValue, readJson, writeThrough } from '@toolyard/contract/terms'
+import { losesValue, readJson, writeThrough, firstChars } from '@toolyard/contract/terms'
 
 export interface Shown {
   texts: (texts: readonly string[]) => string[]
@@ -20,7 +20,7 @@ const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
 export function createShown (redact: Redact, maxChars: number): Shown {
   // A secret that the cut goes through is hidden before it is cut.
   const texts = (whole: readonly string[]): string[] =>
-    redact(whole.map(text => text.slice(0, maxChars + secretChars))).map(text => text.length <= maxChars ? text : `${text.slice(0, maxChars)}…`)
+    redact(whole.map(text => text.slice(0, maxChars + secretChars))).map(text => text.length <= maxChars ? text : `${firstChars(text, maxChars)}…`)
   return {
     texts,
     value: value => {

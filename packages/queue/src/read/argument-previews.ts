@@ -1,5 +1,5 @@
 import type { JobData, JobSummary } from '@toolyard/contract'
-import { around } from '@toolyard/contract/terms'
+import { around, firstChars } from '@toolyard/contract/terms'
 import { mapInTurns } from '@toolyard/runtime'
 import { fromRedis, jobKey, pipelined, type Redis } from '@toolyard/store'
 import { decodeData } from '../record/job-arguments.ts'
@@ -31,5 +31,5 @@ export async function withPreviews (redis: Redis, jobs: readonly JobSummary[]): 
 
 function previewOf ({ arguments: args, argumentsText: text = JSON.stringify(args) }: JobData): string {
   // No half of a character at the end.
-  return text.length <= previewChars ? text : `${text.slice(0, previewChars).replace(/[\ud800-\udbff]$/, '')}…`
+  return text.length <= previewChars ? text : `${firstChars(text, previewChars)}…`
 }

@@ -1,5 +1,5 @@
 import type { OutputCut, OutputRecord } from '@toolyard/contract'
-import { limits, mayLoseText, readWhole } from '@toolyard/contract/terms'
+import { limits, mayLoseText, readWhole, firstChars } from '@toolyard/contract/terms'
 import { StringDecoder } from 'node:string_decoder'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Redis, outputKey, asRedisError, RedisFullError, whileAvailable } from '@toolyard/store'
@@ -179,14 +179,8 @@ function tailOf (chars: number): number {
 export function truncate (
   json: string, bytes: number, { chars, end }: { chars: number, end?: string } = { chars: limits.outputChars }
 ): TruncatedOutput {
-  if (end === undefined) return { truncated: true, bytes, preview: withoutHalf(json.slice(0, chars)) }
-  const preview = withoutHalf(json.slice(0, chars - tailOf(chars)))
+  if (end === undefined) return { truncated: true, bytes, preview: firstChars(json, chars) }
+  const preview = firstChars(json, chars - tailOf(chars))
   const from = Math.max(end.length - tailOf(chars), end === json ? preview.length : 0)
   return { truncated: true, bytes, preview, tail: end.slice(from).replace(/^[\udc00-\udfff]/, '') }
-}
-
-/** The half of a pair is no character. */
-function withoutHalf (text: string): string {
-  const last = text.charCodeAt(text.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
 }

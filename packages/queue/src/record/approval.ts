@@ -1,5 +1,5 @@
 import type { ApprovalView, CallError, Hold, HoldParts, JobData } from '@toolyard/contract'
-import { isRecord, limits } from '@toolyard/contract/terms'
+import { isRecord, limits, firstChars } from '@toolyard/contract/terms'
 import { queueKey, readStored } from '@toolyard/store'
 import { createHash } from 'node:crypto'
 import { isoTime } from './job-times.ts'
@@ -94,7 +94,7 @@ export function heldJob (job: NewJob, terms: Omit<Hold, 'digest' | 'parts'>, par
 
 /** How arguments begin, without the half of a character. A copy: a part of a text would keep all of it in memory. */
 function previewOf (text: string): string {
-  return Buffer.from(text.slice(0, limits.previewChars).replace(/[\ud800-\udbff]$/, '')).toString()
+  return Buffer.from(firstChars(text, limits.previewChars)).toString()
 }
 
 /** How a call ends that somebody has denied: an answer for the model, and no fault of the tool. */

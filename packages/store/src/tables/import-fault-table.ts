@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, firstChars } from '@toolyard/contract/terms'
 import type { Redis } from '../redis/connection.ts'
 import { importFaultsChannel, importFaultsKey } from '../redis/names.ts'
 import { readStored } from '../redis/stored.ts'
@@ -89,5 +89,6 @@ export class ImportFaultTable extends SharedHash {
 }
 
 function encode ({ what, reason, python }: SharedImportFault): string {
-  return JSON.stringify({ what, reason: reason.slice(0, reasonChars), python: python?.slice(0, reasonChars) })
+  const own = python === undefined ? {} : { python: firstChars(python, reasonChars) }
+  return JSON.stringify({ what, reason: firstChars(reason, reasonChars), ...own })
 }

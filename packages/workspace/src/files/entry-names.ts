@@ -1,3 +1,4 @@
+import { firstChars } from '@toolyard/contract/terms'
 import { WorkspaceFailure } from '../failure/failure.ts'
 import { nameOf } from '../walk/name-text.ts'
 
@@ -49,5 +50,5 @@ export function newNameFault (name: string): string | undefined {
 /** A name as a message can have it. */
 export function shown (name: string): string {
   const text = JSON.stringify(name)
-  return text.length > 122 ? `${text.slice(0, 120)}..."` : text
+  return text.length > 122 ? `${firstChars(text, 120)}..."` : text
 }

@@ -1,5 +1,5 @@
 import { defaultQueue, isSessionId, maxOutputCharsText, queryChars, sessionText, type Batch } from '@toolyard/contract'
-import { isQueueName, isRecord, queueNamePattern } from '@toolyard/contract/terms'
+import { isQueueName, isRecord, queueNamePattern, firstChars } from '@toolyard/contract/terms'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Principal } from '../../access/principal.ts'
@@ -69,7 +69,7 @@ export function placeOf (request: FastifyRequest): CallAddress {
   const query: Record<string, unknown> = isRecord(request.query) ? request.query : {}
   const { queue = defaultQueue, session, on_disconnect: onDisconnect, max_output_chars: chars, ...rest } = query
   const [unknown] = Object.keys(rest)
-  if (unknown !== undefined) throw invalidRequest(`'${unknown.slice(0, 80)}' is not a known parameter of /mcp (known: 'queue', 'session', 'on_disconnect', 'max_output_chars')`)
+  if (unknown !== undefined) throw invalidRequest(`'${firstChars(unknown, 80)}' is not a known parameter of /mcp (known: 'queue', 'session', 'on_disconnect', 'max_output_chars')`)
   if (typeof queue !== 'string' || !isQueueName(queue)) throw invalidRequest(`'queue' must match ${queueNamePattern}`)
   if (session !== undefined && !isSessionId(session)) throw invalidRequest(sessionText)
   if (onDisconnect !== undefined && onDisconnect !== 'cancel' && onDisconnect !== 'leave') throw invalidRequest("'on_disconnect' must be 'cancel' or 'leave'")

@@ -1,3 +1,4 @@
+import { firstChars } from '@toolyard/contract/terms'
 import { onAbort } from '@toolyard/runtime'
 import {
   LOG_LEVEL_META_KEY, ProtocolError, ProtocolErrorCode, type CallToolRequest, type CallToolResult, type InputRequiredResult,
@@ -26,7 +27,7 @@ export async function callTool (
 ): Promise<CallToolResult | InputRequiredResult> {
   const { name, arguments: args = {} } = request.params
   const tool = parts.lists.for(exchange.principal).byName.get(name)
-  if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, 200)}`)
+  if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${firstChars(name, 200)}`)
   const place = placeOfCall(context, exchange.place)
   const becomesTask = knowsTasks(context) && parts.lists.takesLong(name)
   const { abandoned, close } = abandonment(context, exchange, parts)

@@ -1,4 +1,4 @@
-import { isRecord, writeJson } from '@toolyard/contract/terms'
+import { isRecord, writeJson, firstChars } from '@toolyard/contract/terms'
 import type { Skill, Tool } from '@toolyard/manifests'
 import { isSpecType, ProtocolError, ProtocolErrorCode, type GetPromptResult, type InputRequiredResult, type Prompt } from '@modelcontextprotocol/server'
 import type { Publication } from '../../catalog/tool-catalog.ts'
@@ -26,7 +26,7 @@ export async function getPrompt (
   const skill = offered.skills.find(skill => skill.name === name)
   if (skill !== undefined) return await offered.tool.inTurn(() => ({ description: skill.description, messages: [message(withArguments(skill, args['arguments']))] }))
   const prompt = offered.publication.prompts.find(prompt => prompt.name === name)
-  if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, 200)}`)
+  if (prompt === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${firstChars(name, 200)}`)
   const made = await offered.tool.run(name, args)
   return made.kind === 'asked' ? made.result : await offered.tool.inTurn(() => ({ description: prompt.description, ...promptOf(made.read()) }))
 }

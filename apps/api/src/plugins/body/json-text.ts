@@ -3,9 +3,9 @@ import { isRecord, limits } from '@toolyard/contract'
 const tooDeep = `nests deeper than ${limits.bodyDepth} levels`
 const tooMany = `holds more than ${limits.bodyParts} objects, lists and fields: send less at once, or in a file`
 
-/** The parser's words without the part of the body that they quote. */
+/** The parser's words without the part of the body that they quote. Its token may be half of a character. */
 export function syntaxError ({ message }: Error): string {
-  return message.replace(/[,:]? ?(?:"[\s\S]*"|\.\.\.[\s\S]*) is not valid JSON$/, '')
+  return message.replace(/[,:] (?:\.\.\.)?"[^]*"(?:\.\.\.)? is not valid JSON$/, '').replace(/[\ud800-\udfff]/u, '\ufffd')
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, firstChars } from '@toolyard/contract/terms'
 import { isAbsolute, join, resolve } from 'node:path'
 import { atPlace, foreignPath, inDirectory, nameOf } from '@toolyard/workspace'
 import { integerArgument, textArgument, textsArgument } from '../kit/arguments.ts'
@@ -6,7 +6,7 @@ import { BuiltinFailure, type BuiltinContext, type BuiltinHandler } from '../kit
 import { findOnPath, isProgram, runProcess, type ProcessEnd } from '@toolyard/sandbox'
 import { auditEntry } from '../../audit/entry.ts'
 import { toolEnvironment } from '../../run/environment.ts'
-import { firstChars, lastChars } from '../../run/utf8.ts'
+import { lastChars } from '../../run/utf8.ts'
 
 const timeoutMs = { min: 100, max: 120_000, default: 120_000 }
 /** UTF-16 units of stdout that an answer has, and of each stream's end in the details of a failure. */

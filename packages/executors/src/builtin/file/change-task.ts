@@ -1,10 +1,11 @@
+import { firstChars } from '@toolyard/contract/terms'
 import { createHash } from 'node:crypto'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { textArgument } from '../kit/arguments.ts'
 import { BuiltinFailure } from '../kit/handler.ts'
 import { readChange } from './change.ts'
 import { unifiedDiff } from './diff.ts'
-import { decodePrefix, firstChars } from '../../run/utf8.ts'
+import { decodePrefix } from '../../run/utf8.ts'
 
 /** UTF-16 units of one preview, and bytes before the change that it begins with. */
 const previewChars = 400

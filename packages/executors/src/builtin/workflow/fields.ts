@@ -1,4 +1,4 @@
-import { isRecord, WrittenNumber } from '@toolyard/contract/terms'
+import { firstChars, isRecord, WrittenNumber } from '@toolyard/contract/terms'
 import { BuiltinFailure } from '../kit/handler.ts'
 
 /** The one of two names of a field that is there; undefined for null and for none. */
@@ -35,7 +35,7 @@ export function record (value: unknown, at: string): Record<string, unknown> {
 /** An unknown field is a spelling mistake, which would have no effect. */
 export function refuseUnknown (value: Record<string, unknown>, known: readonly string[], at: string): void {
   const unknown = Object.keys(value).find(key => !known.includes(key))
-  if (unknown !== undefined) throw new BuiltinFailure(`${at}.${unknown.slice(0, 80)} is no known field (known: ${known.join(', ')})`)
+  if (unknown !== undefined) throw new BuiltinFailure(`${at}.${firstChars(unknown, 80)} is no known field (known: ${known.join(', ')})`)
 }
 
 /** The first name that stands a second time; a file has room for thousands. */

@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net'
-import { isRecord, limits, type CallError } from '@toolyard/contract/terms'
+import { isRecord, limits, type CallError, firstChars } from '@toolyard/contract/terms'
 import { failure, type Outcome } from '../../run/outcome.ts'
 import { shortOutput } from '../../result/large-output.ts'
 import { cutText } from '../../result/output.ts'
 import type { OutputTask } from '../../result/output-task.ts'
 import { parseJson } from '../../run/json.ts'
-import { firstChars } from '../../run/utf8.ts'
 import { createFrameReader, decodeFrame, type Message } from '../wire/frames.ts'
 
 /** A call's own words before its process ended. */

@@ -1,4 +1,4 @@
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, firstChars } from '@toolyard/contract/terms'
 import type { SkillCommandRun, SkillHelper } from '@toolyard/manifests'
 import { maxElementBytes, type ProcessEnd } from '@toolyard/sandbox'
 import { printedEnds } from '../../result/stream-end.ts'
@@ -57,7 +57,7 @@ export async function helperText (what: string, helper: SkillHelper, call: Helpe
   if (ending.kind === 'timeout' || ending.kind === 'abort') return { ok: false, error: interruptionError(ending, printedEnds(end)) }
   if (ending.kind === 'unstarted') return { ok: false, error: ending.error }
   if (ending.kind === 'signal') return failure('TOOL_FAILED', `${what}: signal: ${ending.signal}`)
-  const said = stderr.kept.toString('utf8').trim().slice(0, 2_000)
+  const said = firstChars(stderr.kept.toString('utf8').trim(), 2_000)
   if (ending.code !== 0) return failure('TOOL_FAILED', `${what}: ${said === '' ? `exit status ${ending.code}` : said}`)
   const text = stdout.kept.toString('utf8').trim()
   if (stdout.totalBytes > stdout.kept.length) return failure('TOOL_FAILED', `${what}: it printed more than ${maxElementBytes} bytes`)

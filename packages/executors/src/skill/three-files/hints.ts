@@ -1,5 +1,5 @@
 import type { SkillHint } from '@toolyard/manifests'
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, firstChars } from '@toolyard/contract/terms'
 import { valueText } from '../value-text.ts'
 
 /** How the program ended that printed an output, and the arguments of its call. */
@@ -42,7 +42,7 @@ function filledIn (template: string, args: Readonly<Record<string, unknown>>): s
     if (known !== undefined) return known
     const value = Object.hasOwn(args, name) ? args[name] : undefined
     const text = value === undefined || value === null ? '' : isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : valueText(value)
-    const shown = text.slice(0, most.chars)
+    const shown = firstChars(text, most.chars)
     texts.set(name, shown)
     return shown
   })

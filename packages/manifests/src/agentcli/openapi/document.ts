@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { isRecord, pointerTarget, readJsonInTurns } from '@toolyard/contract/terms'
 import { isDeeperThan } from '../../document/depth.ts'
+import { shortened } from '../../finding/shortened.ts'
 import { largeYaml, readLargeYaml } from '../../document/yaml.ts'
 import { manifestLimits } from '../../tool/limits.ts'
 
@@ -63,8 +64,7 @@ export function pointed (root: Record<string, unknown>, reference: string): unkn
 
 /** The beginning of a text of the document, for a message. */
 export function text20 (value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value) ?? ''
-  return text.length > manifestLimits.issueTextChars ? `${text.slice(0, manifestLimits.issueTextChars)}…` : text
+  return shortened(typeof value === 'string' ? value : JSON.stringify(value) ?? '')
 }
 
 async function parse (text: string): Promise<unknown> {

@@ -1,5 +1,5 @@
 import type { LogLevel } from '@toolyard/contract'
-import { asError, limits } from '@toolyard/contract/terms'
+import { asError, limits, firstChars } from '@toolyard/contract/terms'
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Redis, jobKey, jobLogKey, mayRedisTakeItLater, serverTime } from '@toolyard/store'
@@ -72,7 +72,7 @@ export class JobLogWriter {
   }
 
   write ({ level, message, meta }: LogLine): void {
-    this.#lines.push([new Date(serverTime(this.#target.redis)).toISOString(), level, cut(message), meta === undefined ? '' : JSON.stringify(meta)])
+    this.#lines.push([new Date(serverTime(this.#target.redis)).toISOString(), level, firstChars(message, limits.logMessageChars), meta === undefined ? '' : JSON.stringify(meta)])
     if (this.#lines.length > limits.logLines) this.#lines.shift()
     this.#schedule()
   }
@@ -126,12 +126,4 @@ export class JobLogWriter {
       }
     }
   }
-}
-
-/** Never inside a surrogate pair. */
-function cut (message: string): string {
-  if (message.length <= limits.logMessageChars) return message
-  const kept = message.slice(0, limits.logMessageChars)
-  const last = kept.charCodeAt(kept.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? kept.slice(0, -1) : kept
 }

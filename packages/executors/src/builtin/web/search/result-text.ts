@@ -1,5 +1,4 @@
-import { firstChars } from '../../../run/utf8.ts'
-import { isRecord } from '@toolyard/contract/terms'
+import { isRecord, firstChars } from '@toolyard/contract/terms'
 import { htmlText } from '../page/html-text.ts'
 import { mostResults, type WebResult } from './provider.ts'
 
