@@ -44,6 +44,18 @@ t.test('the files of the page are less than 200 kB, compressed', async t => {
   t.ok(sizes.reduce((sum, size) => sum + size, 0) < most, `${sizes.join(' + ')} bytes`)
 })
 
+t.test('a file of the page is in memory once, however many clients are sent it and do not read it', async t => {
+  const app = serve(dir)
+  const sent: unknown[] = []
+  app.addHook('onSend', async (_request, _reply, payload) => { sent.push(payload) })
+  const [name = ''] = (await readdir(join(dir, 'assets'))).filter(each => each.endsWith('.js'))
+  const get = async (): Promise<number> => (await app.inject(`/assets/${name}`)).statusCode
+  t.same(await Promise.all([get(), get()]), [200, 200])
+  t.equal(await get(), 200)
+  t.ok(Buffer.isBuffer(sent[0]))
+  t.equal(new Set(sent).size, 1)
+})
+
 t.test('paths that leave the directory are not found', async t => {
   const app = serve(dir)
   for (const url of ['/assets/..%2findex.html', '/assets/%2e%2e%2f%2e%2e%2fopen.js', '/assets/', '/assets/nothing.js', '/assets/..%5cindex.html', '/assets/%00.js']) {

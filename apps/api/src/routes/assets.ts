@@ -16,9 +16,13 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2'
 }
 
-/** The files below a directory, by their paths with `/`; a path that isn't one of them leads nowhere. */
+/**
+ * The files below a directory, by their paths with `/`; a path that isn't one of them leads nowhere. Each is in memory once: everybody
+ * may have them sent, and not read them.
+ */
 export class Assets {
   readonly #dir: string
+  readonly #bodies = new Map<string, Promise<Buffer>>()
   #paths: Promise<ReadonlySet<string>> | undefined
 
   constructor (dir: string) {
@@ -30,7 +34,9 @@ export class Assets {
     this.#paths ??= listFiles(this.#dir)
     const type = types[extname(path)]
     if (type === undefined || !(await this.#paths).has(path)) return undefined
-    return { type, body: await readFile(join(this.#dir, path)) }
+    const body = this.#bodies.get(path) ?? readFile(join(this.#dir, path))
+    this.#bodies.set(path, body)
+    return { type, body: await body.catch((error: unknown) => { this.#bodies.delete(path); throw error }) }
   }
 }
 
