@@ -1,5 +1,5 @@
 import { JobCanceller } from '@toolyard/queue'
-import { alarmsKey, jobKey, newJobId, serialKey, tenantLineKey } from '@toolyard/store'
+import { alarmsKey, jobKey, newJobId, queueKey, serialKey, tenantLineKey } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { startPool } from '../support/pool.ts'
@@ -16,7 +16,7 @@ t.test('a job that parks again while its old alarm is dealt with keeps the new o
   redis.eval = async (...args: unknown[]) => {
     const answer = await run(...args)
     const id = ['parks-again', 'has-ended'].find(each => args.includes(each) && args.some(arg => String(arg).endsWith('waiting-children')))
-    if (id === undefined) return answer
+    if (id === undefined || args.includes(key)) return answer
     released.push(id)
     // It was at work: its worker parks it now.
     if (id === 'parks-again') await redis.zadd(key, later, id)
@@ -26,6 +26,25 @@ t.test('a job that parks again while its old alarm is dealt with keeps the new o
   await waitFor('both have been dealt with', async () => released.length >= 2 && await redis.zscore(key, 'has-ended') === null)
   t.same(released, ['parks-again', 'has-ended'])
   t.same(await redis.zrange(key, '0', '-1', 'WITHSCORES'), ['parks-again', String(later)])
+})
+
+t.test('a job whose release only a lost master had keeps its alarm, and is released again', async t => {
+  const { redis } = await startPool(t, server, { known: ['undone'] })
+  const [key, parked] = [alarmsKey('undone'), queueKey('undone', 'waiting-children')]
+  let releases = 0
+  const run = redis.eval.bind(redis) as (...args: unknown[]) => Promise<unknown>
+  redis.eval = async (...args: unknown[]) => {
+    const answer = await run(...args)
+    if (!args.includes(parked) || args.includes(key) || !args.includes('is-undone')) return answer
+    releases += 1
+    // The successor has it as it was.
+    if (releases === 1) await redis.zadd(parked, 1, 'is-undone')
+    return answer
+  }
+  await redis.zadd(parked, 1, 'is-undone')
+  await redis.zadd(key, 1, 'is-undone')
+  await waitFor('its alarm is dealt with', async () => await redis.zscore(key, 'is-undone') === null)
+  t.strictSame([releases, await redis.zscore(parked, 'is-undone')], [2, null])
 })
 
 t.test('jobs that wait for a place of their tenant sleep until one is free, and come in their order', async t => {

@@ -6,8 +6,12 @@ import { alarmsKey, jobKey, queueKey, serverTime } from '@toolyard/store'
 const atOnce = 200
 const mostReviewed = 2_000
 
-/** Removes an alarm that is due, unless the job has set a later one. KEYS: alarms. ARGV: id, time. */
+/**
+ * Removes an alarm that is due, unless the job has set a later one, or is parked still: the master that released it was lost. KEYS:
+ * alarms, waiting-children. ARGV: id, time.
+ */
 const forgetScript = `
+if redis.call('ZSCORE', KEYS[2], ARGV[1]) then return end
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if at and tonumber(at) <= tonumber(ARGV[2]) then redis.call('ZREM', KEYS[1], ARGV[1]) end
 `
@@ -20,7 +24,7 @@ export async function wakeDueJobs (parts: FlowParts, queue: string): Promise<voi
   for (const id of await redis.zrangebyscore(key, '-inf', now, 'LIMIT', 0, atOnce)) {
     await release(parts, queue, id)
     // One that is at work sets another alarm when it parks, which may be now.
-    await redis.eval(forgetScript, 1, key, id, now)
+    await redis.eval(forgetScript, 2, key, queueKey(queue, 'waiting-children'), id, now)
   }
 }
 
