@@ -1,11 +1,13 @@
 import type { ApprovalDetail, ApprovalItem } from '@toolyard/contract'
+import { alarmsKey } from '@toolyard/store'
 import t from 'tap'
 import { reach, read, submit } from '../jobs/submission.ts'
 import { waitFor } from '../support/condition.ts'
+import { connectTo } from '../support/connection.ts'
 import { createService, makeKeys, testKeys } from '../support/service.ts'
 
 const { keys, API_KEYS_JSON } = makeKeys({ approver: { role: 'approver' } })
-const { client } = await createService(t, {
+const { client, redis: server } = await createService(t, {
   files: {
     'tools/bin/pay': '#!/bin/sh\necho "$(cat)" >> paid\n',
     'workspace/workflows.yaml': 'workflows: {pays: {steps: [{name: it, tool: pay, arguments: {amount: 8765}}]}}'
@@ -58,4 +60,19 @@ t.test('who cancels a workflow ends the hold of its step', async t => {
   t.equal((await client.request(`/v1/jobs/${held.workflow}/cancel`, { method: 'POST', body: {} })).status, 200)
   await reach(client, held.step.job_id, 'cancelled')
   t.equal(await decide(held.step, 'approve'), 409)
+})
+
+t.test('nothing is kept of when a workflow would have been woken, once it has ended', async t => {
+  const redis = await connectTo(t, server)
+  const [approved, denied, cancelled] = [await run(), await run(), await run()]
+  // Their steps are held for a day.
+  t.ok(await redis.zcard(alarmsKey('default')) >= 3)
+  await decide(approved.step, 'approve')
+  await decide(denied.step, 'deny')
+  await client.request(`/v1/jobs/${cancelled.workflow}/cancel`, { method: 'POST', body: {} })
+  await reach(client, approved.workflow, 'succeeded')
+  await reach(client, denied.workflow, 'failed')
+  await reach(client, cancelled.workflow, 'cancelled')
+  const ended = [approved, denied, cancelled].map(({ workflow }) => workflow)
+  await waitFor('no alarm is left', async () => (await redis.zrange(alarmsKey('default'), '0', '-1')).every(id => !ended.includes(id)))
 })

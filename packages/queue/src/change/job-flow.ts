@@ -44,6 +44,15 @@ const unparkScript = `${goOnWhenFull('KEYS[1]')}
 return redis.call('HINCRBY', KEYS[1], 'ats', 1)
 `
 
+/**
+ * Removes the alarm of a job that has ended: where a person was asked, it may be a day away. One that was run again since may have
+ * set another. KEYS: job, alarms. ARGV: id.
+ */
+const forgetAlarmScript = `
+if redis.call('EXISTS', KEYS[1]) == 1 and redis.call('HEXISTS', KEYS[1], 'finishedOn') == 0 then return 0 end
+return redis.call('ZREM', KEYS[2], ARGV[1])
+`
+
 /** Effects of the jobs of one flow on each other, as the worker of one queue sees them. */
 export class JobFlow {
   readonly #parts: FlowParts
@@ -111,9 +120,14 @@ export class JobFlow {
     if (job.data.dependsOn !== undefined) {
       await leaveDependencies(this.#parts.redis, { queue: this.#queue, id: idOf(job) }, job.data.dependsOn)
     }
+    if (job.data.access !== undefined) await this.#forgetAlarm(idOf(job))
     if (job.parentKey === undefined) return
     const parent = placeOfKey(job.parentKey)
     await release(this.#parts, parent.queue, parent.id)
+  }
+
+  async #forgetAlarm (id: string): Promise<void> {
+    await this.#parts.redis.eval(forgetAlarmScript, 2, jobKey(this.#queue, id), alarmsKey(this.#queue), id)
   }
 }
 
