@@ -1,8 +1,10 @@
 import { findHierarchy, memoryBound } from '@toolyard/sandbox'
 import type { Outcome } from '@toolyard/executors'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { outputOf } from '../executors/fixture.ts'
+import { described, toolOf } from '../executors/mcp-fixture.ts'
 import { boxedTools, withoutBox, withoutGroups, type BoxedTools } from '../sandbox/boxed-tools.ts'
 
 const skip = await withoutBox() || await withoutGroups()
@@ -62,4 +64,43 @@ void t.test('of the owner whose calls hold the most together a call is ended, an
   stop.abort()
   t.match(await other.outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
   await Promise.all(many.map(({ outcome }) => outcome))
+})
+
+/** Holds as many mebibytes as a call says, until it ends. */
+const holdingServer = `#!/usr/bin/env python3
+import json, sys
+held = []
+for line in sys.stdin:
+    message = json.loads(line)
+    params = message.get('params', {})
+    if message.get('method') == 'initialize':
+        result = {'protocolVersion': '2025-06-18', 'capabilities': {'tools': {}}, 'serverInfo': {'name': 'holding', 'version': '1'}}
+    elif message.get('method') == 'tools/list':
+        result = {'tools': [${JSON.stringify(described('hold'))}]}
+    elif message.get('method') == 'tools/call':
+        held.append(b'x' * (params['arguments']['mebibytes'] << 20))
+        result = {'content': [{'type': 'text', 'text': 'held'}]}
+    else:
+        result = {}
+    if 'id' in message:
+        print(json.dumps({'jsonrpc': '2.0', 'id': message['id'], 'result': result}), flush=True)
+`
+
+void t.test('MCP servers that a tenant has in its sessions hold for it: one of them is ended, and not the call of another tenant', { skip }, async t => {
+  const stop = new AbortController()
+  const memory = { isShort: false }
+  const tools = await crowdedTools(t, () => { memory.isShort = true })
+  const other = hold(tools, 'other', { processes: 1, each: 230, signal: stop.signal })
+  await waitFor('the other tenant holds its memory', () => tools.logged.includes('held by other'), 30_000)
+  const source = { format: 'agentcli', file: join(tools.base, 'tools.json'), index: 0 } as const
+  const server = toolOf('hold', [], { source, connection: { kind: 'stdio', program: tools.program('holding', holdingServer), args: [], env: {} } })
+  for (let place = 0; place < 6 && !memory.isShort; place++) {
+    await tools.executors.run(server, { mebibytes: 170 }, {
+      jobId: `job-${place}`, timeoutMs: 30_000, signal: stop.signal, log: () => {}, tenant: 'many', session: { id: `session-${place}`, dir: tools.workspace }
+    })
+  }
+  await waitFor('something is ended', () => memory.isShort, 30_000)
+  t.equal(other.isOver(), false)
+  stop.abort()
+  t.match(await other.outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
 })

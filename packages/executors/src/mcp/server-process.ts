@@ -4,7 +4,7 @@ import type { CallError } from '@toolyard/contract'
 import type { McpConnection } from '@toolyard/manifests'
 import { startProcess, shortageOf, terminate, findOnPath, unbuiltError, type ProcessPlan, type ProcessHost } from '@toolyard/sandbox'
 import { toolEnvironment } from '../run/environment.ts'
-import { failure, type Failure } from '../run/outcome.ts'
+import { failure, withoutMemory, type Failure } from '../run/outcome.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { settingTexts } from './setting-text.ts'
 
@@ -35,7 +35,7 @@ export interface ServerProcess {
 
 /** Starts a server as commands are started: in the workspace, with a clean environment, in the box if there is one. */
 export async function startServer (
-  connection: Extract<McpConnection, { kind: 'stdio' }>, { env: own, launcher, pins, onSurvivors, workspaceDir }: WorkerHost, place: ServerPlace
+  connection: Extract<McpConnection, { kind: 'stdio' }>, { env: own, launcher, pins, onSurvivors, workspaceDir, sandbox }: WorkerHost, place: ServerPlace
 ): Promise<{ ok: true, server: ServerProcess } | Failure> {
   const env = settingTexts(connection.env, { env: own, stored: place.stored })
   if (!env.ok) return failure('TOOL_UNAVAILABLE', `the worker has no ${env.missing}`)
@@ -49,7 +49,14 @@ export async function startServer (
   const start = await startProcess(plan, { launcher, pins, box: place.box, limit: place.limit }, { stdin: undefined })
   if (!start.started) return { ok: false, error: start.error }
   const { child, box } = start
-  const exited = child.exited.then(ending => ending.kind === 'exit' ? `exit status ${ending.code}` : ending.kind === 'signal' ? `signal ${ending.signal}` : 'it was lost')
+  let endedWith: number | undefined
+  const { scope, owner } = place
+  const ended = (bytes: number): void => { endedWith = bytes }
+  const disown = scope === undefined || owner === undefined ? undefined : sandbox?.groups?.own(child.pid, { owner, ended })
+  const exited = child.exited.then(ending => {
+    if (endedWith !== undefined) return withoutMemory('this server', endedWith)
+    return ending.kind === 'exit' ? `exit status ${ending.code}` : ending.kind === 'signal' ? `signal ${ending.signal}` : 'it was lost'
+  })
   const { stdin } = child
   if (stdin === undefined) throw new Error('A process was started without an input')
   const server: ServerProcess = {
@@ -61,6 +68,7 @@ export async function startServer (
       stdin.end()
       await Promise.race([exited, sleep(graceMs, undefined, { ref: false })])
       const survivors = await terminate(start)
+      disown?.()
       child.release()
       box?.close()
       if (survivors.length > 0) onSurvivors(survivors)

@@ -55,8 +55,11 @@ export function failure (code: CallErrorCode, message: string): Failure {
 
 /** The call held this many bytes when all tools of the worker had nearly no memory left. */
 export function endedForMemory (bytes: number): Failure {
-  const message = `All tools of this worker together had nearly no memory left, and this call was ended: it held ${Math.round(bytes / 2 ** 20)} MiB`
-  return { ok: false, error: { code: 'TOOL_FAILED', message, details: { hint: '"memoryBytes" in the "limits" of a manifest entry bounds what one call may have.' } } }
+  return { ok: false, error: { code: 'TOOL_FAILED', message: withoutMemory('this call', bytes), details: { hint: '"memoryBytes" in the "limits" of a manifest entry bounds what one call may have.' } } }
+}
+
+export function withoutMemory (what: string, bytes: number): string {
+  return `All tools of this worker together had nearly no memory left, and ${what} was ended: it held ${Math.round(bytes / 2 ** 20)} MiB`
 }
 
 /** Whose call it is: the tenant's, or of an operator's key. */
