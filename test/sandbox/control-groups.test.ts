@@ -86,31 +86,6 @@ t.test('the memory that the service may have is the least of its group and of th
   t.equal(memoryBound({ version: 1, directories: new Map() }), totalmem())
 })
 
-t.test('what the kernel drops by itself, such as files that were read, is not counted when memory is short', async t => {
-  const directory = groupFiles(t, 'cpu memory pids\n')
-  const ended: number[] = []
-  const onEnded = ({ bytes }: { bytes: number }): void => { ended.push(bytes) }
-  const groups = openToolGroups({ version: 2, directory }, { memoryBytes: 1_000, ofCall: 256, onEnded }, process.pid)
-  t.teardown(async () => { await groups.close() })
-  const begin = (used: number, ofFiles: number): ChildProcess => {
-    const child = spawn('sleep', ['60'])
-    t.teardown(() => { child.kill() })
-    endFirst(child.pid ?? 0)
-    const [members = ''] = groups.share('inner').members
-    writeFileSync(members, `${child.pid}\n`)
-    writeFileSync(join(members, '../memory.stat'), `inactive_file ${ofFiles}\nactive_file 0\nslab_reclaimable 0\n`)
-    writeFileSync(join(members, '../memory.current'), `${used}\n`)
-    return child
-  }
-  const reader = begin(900, 600)
-  const greatest = begin(500, 0)
-  const whole = join(groups.ofHelper().members[0] ?? '', '../..')
-  writeFileSync(join(whole, 'memory.stat'), 'inactive_file 0\n')
-  writeFileSync(join(whole, 'memory.current'), '950\n')
-  t.strictSame(await once(greatest, 'exit'), [null, 'SIGKILL'])
-  t.strictSame([ended, reader.exitCode], [[500], null])
-})
-
 t.test('a group that can not be made in each hierarchy leaves nothing in the others', async t => {
   const base = t.testdir({ memory: {}, pids: {}, cpu: {} })
   const directories = new Map((['memory', 'pids', 'cpu'] as const).map(name => [name, join(base, name)]))
@@ -121,3 +96,42 @@ t.test('a group that can not be made in each hierarchy leaves nothing in the oth
   for (const make of [() => groups.groupOf({ processes: 10 }, 'box'), () => groups.share('inner')]) t.throws(make, { code: 'ENOENT' })
   t.strictSame(left(), [])
 })
+
+/** What files of a group say: how much is held, and how much of that the kernel drops when memory is needed. */
+const told = {
+  1: (used: number, droppable: number) => ({
+    'memory.usage_in_bytes': `${used}\n`, 'memory.kmem.usage_in_bytes': `${droppable / 2}\n`, 'memory.stat': `total_inactive_file ${droppable / 2}\ntotal_active_file 0\n`
+  }),
+  2: (used: number, droppable: number) => ({
+    'memory.current': `${used}\n`, 'memory.stat': `inactive_file ${droppable / 2}\nactive_file 0\nslab_reclaimable ${droppable / 2}\n`
+  })
+} as const
+
+for (const version of [1, 2] as const) {
+  t.test(`version ${version}: what the kernel drops by itself, such as files that were read and their names, is not counted when memory is short`, async t => {
+    const directory = groupFiles(t, 'cpu memory pids\n')
+    const hierarchy = version === 2 ? { version, directory } : { version, directories: new Map((['memory', 'cpu', 'pids'] as const).map(name => [name, directory])) }
+    const ended: number[] = []
+    const onEnded = ({ bytes }: { bytes: number }): void => { ended.push(bytes) }
+    const groups = openToolGroups(hierarchy, { memoryBytes: 1_000, ofCall: 256, onEnded }, process.pid)
+    t.teardown(async () => { await groups.close() })
+    const tell = (group: string, used: number, droppable: number): void => {
+      // The whole is said last, and is what is looked at first.
+      for (const [name, text] of Object.entries(told[version](used, droppable)).reverse()) writeFileSync(join(group, name), text)
+    }
+    const begin = (used: number, droppable: number): ChildProcess => {
+      const child = spawn('sleep', ['60'])
+      t.teardown(() => { child.kill() })
+      endFirst(child.pid ?? 0)
+      const [members = ''] = groups.share('inner').members
+      writeFileSync(members, `${child.pid}\n`)
+      tell(join(members, '..'), used, droppable)
+      return child
+    }
+    const reader = begin(900, 600)
+    const greatest = begin(500, 0)
+    tell(join(groups.ofHelper().members[0] ?? '', version === 2 ? '../..' : '..'), 950, 0)
+    t.strictSame(await once(greatest, 'exit'), [null, 'SIGKILL'])
+    t.strictSame([ended, reader.exitCode], [[500], null])
+  })
+}

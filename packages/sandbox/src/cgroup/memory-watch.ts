@@ -85,15 +85,22 @@ function greatestOf (holders: readonly Holder[]): Holder | undefined {
 }
 
 function usedBytes (group: string, version: Hierarchy['version']): number {
-  return Number(orElse(() => readFileSync(join(group, version === 2 ? 'memory.current' : 'memory.usage_in_bytes'), 'latin1'), '0'))
+  return bytesIn(join(group, version === 2 ? 'memory.current' : 'memory.usage_in_bytes'))
 }
 
-/** Without what the kernel drops when memory is needed: parts of files that it has at hand. */
+function bytesIn (file: string): number {
+  return Number(orElse(() => readFileSync(file, 'latin1'), '0'))
+}
+
+/**
+ * Without what the kernel drops when memory is needed: parts and names of files that it has at hand. They stay in a group when
+ * its call is over, and the next one there would be ended for them. Version 1 tells of names only with the kernel's other memory.
+ */
 function heldBytes (group: string, version: Hierarchy['version']): number {
-  const used = usedBytes(group, version)
   const stat = orElse(() => readFileSync(join(group, 'memory.stat'), 'latin1'), '')
   const files = stat.split('\n').map(line => line.split(' ')).filter(([name = '']) => droppable[version].includes(name))
-  return used - files.reduce((sum, [, bytes]) => sum + Number(bytes), 0)
+  const ofKernel = version === 1 ? bytesIn(join(group, 'memory.kmem.usage_in_bytes')) : 0
+  return usedBytes(group, version) - ofKernel - files.reduce((sum, [, bytes]) => sum + Number(bytes), 0)
 }
 
 const droppable = {
