@@ -18,6 +18,7 @@ function noGroups (base: string, hosts: string[]): ProcessGroups {
     share: () => ({ ...group, members: hosts }),
     groupOf: () => group,
     own: () => () => {},
+    resting: () => () => {},
     close: async () => { await Promise.resolve() }
   }
 }

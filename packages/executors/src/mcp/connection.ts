@@ -57,6 +57,8 @@ export interface Connection {
   call (call: RemoteCall): Promise<CallResult>
   /** Whether the server still answers, as far as it can be asked. */
   answers (timeoutMs: number): Promise<boolean>
+  /** Says whether no call uses it. */
+  rest (isResting: boolean): void
   /** Fulfilled with the reason when it has ended. */
   ended: Promise<string>
   /** Whether the server keeps a session for it, which it may forget. */
@@ -134,7 +136,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
   const answers = async (timeout: number): Promise<boolean> => (
     await client.ping({ timeout }).then(() => true, (error: unknown) => errorCode(error) !== 'REQUEST_TIMEOUT')
   )
-  const { transport, release } = await openTransport(server, host, { reader, end, texts })
+  const { transport, release, rest } = await openTransport(server, host, { reader, end, texts })
   const send = transport.send.bind(transport)
   transport.send = async (sent, options) => {
     const message = withoutRoots(texts.whole(sent))
@@ -178,6 +180,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
         })
       },
       answers,
+      rest: isResting => { rest?.(isResting) },
       ended,
       get hasSession () { return transport.sessionId !== undefined },
       get reason () { return reason },
@@ -197,6 +200,7 @@ async function open (server: McpServer, host: Opener, { signal, mode }: Opening)
 interface Opened {
   transport: Transport
   release: () => Promise<void>
+  rest?: (isResting: boolean) => void
 }
 
 interface Receiver {
@@ -217,7 +221,7 @@ async function openTransport (
     const lines = createLineSplitter(onLine)
     readWithShare(server.stderr, chunk => { lines.add(chunk) }, stderrBytesPerSecond)
     const transport = createPipeTransport(server, { reader, maxBytes, onEnd: end })
-    return { transport, release: async () => {} }
+    return { transport, release: async () => {}, rest: server.rest }
   }
   const headers = settingTexts(connection.headers, values)
   if (!headers.ok) throw new ServerFault(`the worker has no ${headers.missing}`)

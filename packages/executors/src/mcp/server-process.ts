@@ -27,6 +27,8 @@ export interface ServerProcess {
   stdin: Writable
   stdout: Readable
   stderr: Readable
+  /** Says whether no call uses it: what it does by itself leaves the processor to calls. */
+  rest: (isResting: boolean) => void
   /** Fulfilled with how it ended by itself. */
   exited: Promise<string>
   /** Ends it with all that it has started. To be called once, also when it has ended by itself. */
@@ -53,7 +55,12 @@ export async function startServer (
   const { scope, owner } = place
   const ended = (bytes: number): void => { endedWith = bytes }
   const disown = scope === undefined || owner === undefined ? undefined : sandbox?.groups?.own(child.pid, { owner, ended })
+  const resting = sandbox?.groups?.resting(child.pid)
+  let isOver = false
   const exited = child.exited.then(ending => {
+    isOver = true
+    // The next call in its group has its share.
+    resting?.(false)
     if (endedWith !== undefined) return withoutMemory('this server', endedWith)
     return ending.kind === 'exit' ? `exit status ${ending.code}` : ending.kind === 'signal' ? `signal ${ending.signal}` : 'it was lost'
   })
@@ -64,7 +71,11 @@ export async function startServer (
     stdout: child.stdout,
     stderr: child.stderr.on('error', () => {}),
     exited,
+    rest (isResting) { if (!isOver) resting?.(isResting) },
     async end () {
+      // Else it could take long to go.
+      resting?.(false)
+      isOver = true
       stdin.end()
       await Promise.race([exited, sleep(graceMs, undefined, { ref: false })])
       const survivors = await terminate(start)

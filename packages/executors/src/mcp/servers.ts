@@ -68,9 +68,8 @@ interface Slot {
   connection?: Connection | undefined
   failures: number
   restUntil: number
-  lastError: string
-  /** The error that calls got, if it wasn't that the server can't be used. */
-  lastCallError: CallError | undefined
+  /** Why it failed, and the error that calls got, if it wasn't that the server can't be used. */
+  last: { why: string, callError: CallError | undefined }
   users: number
   idle?: NodeJS.Timeout | undefined
 }
@@ -109,7 +108,7 @@ export function createServers (host: WorkerHost): McpServers {
     if (known?.stamp === stamp) return known
     // Calls of the old one go on.
     if (known !== undefined && known.users === 0) retire(known)
-    const rest = { failures: 0, restUntil: 0, lastError: '', lastCallError: undefined, users: 0 }
+    const rest = { failures: 0, restUntil: 0, last: { why: '', callError: undefined }, users: 0 }
     const slot: Slot = { id, owner: scope === '' ? undefined : owner, sessionId, entry, stamp, ...rest }
     slots.set(id, slot)
     if (slot.owner !== undefined) makeRoom(slot)
@@ -140,8 +139,7 @@ export function createServers (host: WorkerHost): McpServers {
   function failed (slot: Slot, server: McpServer, why: string, callError?: CallError): void {
     slot.failures += 1
     slot.restUntil = performance.now() + Math.min(restMs.most, restMs.first * 2 ** (slot.failures - 1))
-    slot.lastError = why
-    slot.lastCallError = callError
+    slot.last = { why, callError }
     report(server, why)
   }
 
@@ -188,7 +186,7 @@ export function createServers (host: WorkerHost): McpServers {
     if (slot.connection !== undefined) return slot.connection
     if (slot.opening === undefined) {
       const rest = slot.restUntil - performance.now()
-      if (rest > restMs.waits) throw new ServerFault(`${slot.lastError} (it is tried again in ${Math.ceil(rest / 1_000)} s)`, slot.lastCallError)
+      if (rest > restMs.waits) throw new ServerFault(`${slot.last.why} (it is tried again in ${Math.ceil(rest / 1_000)} s)`, slot.last.callError)
       const rested = rest > 0 ? sleep(rest) : Promise.resolve()
       slot.opening = rested.then(async () => await open(slot, server, place)).finally(() => { slot.opening = undefined })
     }
@@ -201,12 +199,14 @@ export function createServers (host: WorkerHost): McpServers {
       const slot = slotOf(server, place)
       clearTimeout(slot.idle)
       slot.users += 1
+      slot.connection?.rest(false)
       let released = false
       const release = (): void => {
         if (released) return
         released = true
         slot.users -= 1
         if (slot.users > 0) return
+        slot.connection?.rest(true)
         if (![...slots.values()].includes(slot) || kept?.has(slot.entry) === false) retire(slot)
         else slot.idle = setTimeout(() => { retire(slot) }, slot.owner !== undefined ? idleMs.scoped : idleMs.operator).unref()
       }

@@ -5,6 +5,7 @@ import { errorCode, orElse } from '@toolyard/contract/terms'
 import type { CallGroup, OwnedCall, ProcessGroups } from '../process/table/groups.ts'
 import { readProcess } from '../process/table/process-table.ts'
 import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
+import { restingIn } from './resting.ts'
 import { watchMemory, type EndedForMemory } from './memory-watch.ts'
 
 /** The share of the processor that tools have together beside the worker, when it is scarce. */
@@ -77,6 +78,7 @@ export function openToolGroups (
       owned.set(pid, call)
       return () => { owned.delete(pid) }
     },
+    resting: pid => restingIn(directoryIn(group, 'cpu'), version, pid),
     ofHelper () {
       const name = `share-${shares++}-`
       const prefixes = [...new Set(controllers.map(controller => directoryIn(group, controller)))].map(directory => join(directory, name))

@@ -11,6 +11,8 @@ export interface ProcessGroups {
   groupOf (limits: { memoryBytes?: number, processes?: number }, kind: CallKind): CallGroup | undefined
   /** Says whose call a process is the first one of, until what is returned is called: owners share the memory of all tools. */
   own (pid: number, call: OwnedCall): () => void
+  /** Gives what says whether a process works for nobody: it leaves the processor to calls then. Its group outlives it. */
+  resting (pid: number): (isResting: boolean) => void
   close (): Promise<void>
 }
 
