@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import t from 'tap'
-import { createConnectionBound } from '@toolyard/executors'
+import { createCallTable, createConnectionBound } from '@toolyard/executors'
 import { waitFor } from '../support/condition.ts'
 import { egressProxy } from './egress-proxy.ts'
 
@@ -28,4 +28,39 @@ void t.test('a tunnel whose host never ends it is closed after its call', async 
   t.equal(client.closed, false)
   endCall()
   await waitFor('the connection is closed', () => client.closed)
+})
+
+void t.test('a program that goes on after its call, as an MCP server does, keeps its connections for the next one until it ends', async t => {
+  const reached: Socket[] = []
+  const { program, endCall } = await egressProxy(t, socket => { reached.push(socket.on('data', chunk => socket.write(chunk))) }, { hosts: ['api.test:5432'], linger: 10 })
+  const connected = async (): Promise<Socket> => {
+    const client = await program()
+    client.write('CONNECT api.test:5432 HTTP/1.1\r\nHost: api.test\r\n\r\nstart')
+    await waitFor('the host has answered', () => String(client.read() ?? '').endsWith('start'))
+    return client
+  }
+  const kept = await connected()
+  const left = (await connected()).resume()
+  left.end()
+  await waitFor('the host has heard that it ended', () => reached.some(socket => socket.readableEnded))
+  endCall()
+  await waitFor('a connection that its program has ended is closed', () => left.closed)
+  kept.write('more')
+  await waitFor('the other one is still there', () => String(kept.read() ?? '') === 'more')
+  kept.resume().end()
+  await waitFor('it is closed when its program has ended it', () => kept.closed)
+})
+
+void t.test('a connection whose host does not take what was sent is closed after its call: behind that, the end of the program is not seen', async t => {
+  const calls = createCallTable(() => {}, 10)
+  const call = { tool: 'hostile', job: 'job-1', log: () => {}, audit: { record: () => {}, flush: async () => { await Promise.resolve() } }, secrets: [] }
+  const { leave } = calls.enter(call)
+  const closed: string[] = []
+  for (const [name, writableLength] of [['taken', 0], ['stuck', 1]] as const) {
+    const socket = Object.assign(connection(), { writableLength, destroy: () => { closed.push(name) } })
+    calls.opened({ host: name, port: 443 }, call, connection(), socket)
+  }
+  leave()
+  await waitFor('it is closed', () => closed.length > 0)
+  t.strictSame(closed, ['stuck'])
 })

@@ -14,7 +14,12 @@ export interface EgressCall {
   secrets: readonly HeaderSecret[]
   /** Hides what its processes have been given. */
   hide?: ((text: string) => string) | undefined
+  /** Its program goes on when it is over, as an MCP server does: later calls use the connections that it keeps. */
+  isKept?: boolean
 }
+
+/** A connection: whose it may be, and the program's end of it. */
+interface OpenConnection { owners: readonly EgressCall[], client: Socket }
 
 /** Who is in a network now, and what their connections came to. */
 export interface CallTable {
@@ -25,7 +30,8 @@ export interface CallTable {
   /** The secrets of running calls that requests to a host carry. */
   secretsFor (target: Target): HeaderSecret[]
   denied (target: Target, by: EgressCall | undefined, line: string): void
-  opened (target: Target, by: EgressCall | undefined, socket: Socket): void
+  /** `client` is the program's end of a connection, `socket` that of the host. */
+  opened (target: Target, by: EgressCall | undefined, client: Socket, socket: Socket): void
   running (): number
 }
 
@@ -41,12 +47,12 @@ const most = { told: 20, audited: 1_000 }
 const lingerMs = 15_000
 
 /**
- * Keeps the calls of one network. `onConnection` hears of each connection. A connection of a call that ended is closed when it
- * has lasted `linger` milliseconds longer: a host may never end it.
+ * Keeps the calls of one network. `onConnection` hears of each connection. One is closed when no call of it has run, and no program
+ * has been there, for `linger` milliseconds: a host may never end it. A program that is there may keep it for the next call.
  */
 export function createCallTable (onConnection: (decision: EgressDecision) => void, linger = lingerMs): CallTable {
   const calls = new Map<string, EgressCall>()
-  const open = new Map<Socket, EgressCall[]>()
+  const open = new Map<Socket, OpenConnection>()
   const lines = new Map<EgressCall, Set<string>>()
   const audited = new Map<EgressCall, number>()
 
@@ -86,10 +92,15 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
     })
   }
 
+  /** Whether the program has ended is not seen behind what its host doesn't take. */
+  function closeUnused (socket: Socket, { owners, client }: OpenConnection): void {
+    if (owners.some(call => lines.has(call))) return
+    const isStuck = socket.writableLength > 0 && !owners.some(({ isKept }) => isKept)
+    if (client.readableEnded || client.destroyed || isStuck) socket.destroy()
+  }
+
   function closeOf (ended: EgressCall): void {
-    for (const [socket, owners] of open) {
-      if (owners.includes(ended) && !owners.some(call => lines.has(call))) socket.destroy()
-    }
+    for (const [socket, connection] of open) if (connection.owners.includes(ended)) closeUnused(socket, connection)
   }
 
   return {
@@ -128,12 +139,15 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
       }
       record(shownOf(target, by), by, 'denied', { ms: 0, sent: 0, received: 0 })
     },
-    opened (target, by, socket) {
+    opened (target, by, client, socket) {
       const begun = performance.now()
       // Now: when it is closed, the calls that it may be of, and whose secrets may be in it, may have ended.
       const [shown, owners] = [shownOf(target, by), callsOf(by)]
-      open.set(socket, owners)
+      open.set(socket, { owners, client })
+      const onEnd = (): void => { setTimeout(() => { closeUnused(socket, { owners, client }) }, linger).unref() }
+      client.once('end', onEnd)
       socket.once('close', () => {
+        client.off('end', onEnd)
         open.delete(socket)
         record(shown, owners[0], 'allowed', { ms: performance.now() - begun, sent: socket.bytesWritten, received: socket.bytesRead })
       })

@@ -80,7 +80,7 @@ export function createConnector (
         else callback(null, first.address, first.family)
       }
     })
-    calls.opened(target, by, socket)
+    calls.opened(target, by, client, socket)
     const leave = (): void => { socket.destroy() }
     client.once('close', leave)
     socket.once('close', () => { client.off('close', leave) })

@@ -22,7 +22,7 @@ export async function withEgress (
   }
   let entered: Awaited<ReturnType<EgressNetworks['enter']>>
   try {
-    const call = { tool: name, job: context.jobId, log: context.log, audit, secrets, hide: context.hideInHost }
+    const call = { tool: name, job: context.jobId, log: context.log, audit, secrets, hide: context.hideInHost, isKept: tool.run.kind === 'mcp' }
     entered = await networks.enter({ tenant, hosts, holder }, call)
   } catch (error) {
     return { ok: false, error: unbuiltError(networkFault(error)) }
