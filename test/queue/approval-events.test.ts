@@ -13,10 +13,10 @@ const { redis, directory, queues } = await startPool(t, server)
 const jobs = new JobReader({ redis, directory, queues, outputs: new OutputStore(redis, retention) })
 const approvals = new Approvals({ redis, queues, jobs, canceller: new JobCanceller(redis, queues) })
 
-async function hold (count: number, more: { tenant?: string, callbackUrl?: string } = {}): Promise<string[]> {
+async function hold (count: number, { approvers = 1, ...more }: { tenant?: string, callbackUrl?: string, approvers?: number } = {}): Promise<string[]> {
   const added = Array.from({ length: count }, () => heldJob(
     { id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', ...more } },
-    { approvers: 1, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' }
+    { approvers, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' }
   ))
   for (let at = 0; at < count; at += 100) await queues.add('q', added.slice(at, at + 100))
   return added.map(({ id }) => id)
@@ -53,6 +53,37 @@ t.test('who is told of held calls doesn\'t wait for thousands of held calls of a
   t.ok(meanwhile < many / 3, `${meanwhile} of ${many} callbacks of the first tenant were posted before`)
   await waitFor('all are posted', async () => await queues.callbacks.count('@noisy') === many, 60_000)
   await waitFor('no owner has events left', async () => await redis.exists(approvalEventsKey()) === 0)
+})
+
+t.test('the second decision about a call is told of, though an upkeep looks at it before it is noted', async t => {
+  const [id = ''] = await hold(1, { tenant: 'two', callbackUrl: 'https://hooks.example.com/', approvers: 2 })
+  const told = async (event: string, count: number): Promise<void> => {
+    await waitFor(`${count} times ${event}`, async () => (
+      (await redis.zrange(openJobsKey('@callbacks @two'), '0', '-1')).filter(each => each.startsWith(`${id}.${event}.`)).length === count
+    ))
+  }
+  const decide = async (key: string): Promise<string> => {
+    const call = await jobs.held('q', id)
+    if (call === undefined) throw new Error('it is not held')
+    return (await approvals.decide(call, { key, decision: 'approve', digest: call.approval.digest }, async () => true)).result
+  }
+  await told('approval.requested', 1)
+  t.equal(await decide('first'), 'held')
+  await told('approval.decided', 1)
+  await waitFor('a turn of the upkeep is over', async () => await redis.exists(approvalEventsKey()) === 0)
+  await waitFor('the next one is near', async () => await redis.pttl(upkeepKey('held-events')) < 100)
+  const run = redis.eval.bind(redis) as (...args: unknown[]) => Promise<unknown>
+  redis.eval = async (...args: unknown[]) => {
+    const answer = await run(...args)
+    if (!args.includes(approvalEventsKey()) || !args.includes(`${id} q approval.decided own`)) return answer
+    await waitFor('an upkeep has its turn', async () => await redis.zscore(approvalEventsKey(), '@two') !== '0')
+    // Of the same: the upkeep looks at the call with the second command from now on.
+    for (let more = 0; more < 20; more++) await redis.ping()
+    return answer
+  }
+  t.teardown(() => { redis.eval = run })
+  t.equal(await decide('second'), 'approved')
+  await told('approval.decided', 2)
 })
 
 t.test('events that an older release has entered are told of', async t => {

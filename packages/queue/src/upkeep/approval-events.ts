@@ -90,17 +90,25 @@ async function tell (owner: string, events: readonly OpenEvent[], parts: Approva
   const calls = await readShown(redis, events.map(({ queue, jobId: id }) => ({ queue, id })))
   const waiting = await Promise.all(events.map(async (open, place) => {
     const call = calls[place]
-    const isDue = call !== undefined && isSo(open, call.approval)
-    if (!isDue && serverTime(redis) < open.at + patienceMs) return true
+    const mayCome = serverTime(redis) < open.at + patienceMs
+    const isDue = call !== undefined && isSo(open, call.approval, mayCome)
+    if (!isDue && mayCome) return true
     await strikeOutEvent(redis, owner, open, isDue ? await post(open, call, parts) : [])
     return false
   }))
   return waiting.filter(each => each).length
 }
 
-/** A call that was decided about before anybody was told that it is held is told of once. */
-function isSo ({ event }: OpenEvent, { state, decisions }: ApprovalView): boolean {
-  return event === 'approval.requested' ? state === 'held' : state !== 'held' || decisions.length > 0
+/**
+ * A call that was decided about before anybody was told that it is held is told of once. Where several must approve, the last decision
+ * may be an earlier one than that which was entered.
+ *
+ * @param mayCome whether that may still come; clocks of Redis' servers may differ, so that it may be there as well
+ */
+function isSo ({ event, at }: OpenEvent, { state, decisions }: ApprovalView, mayCome: boolean): boolean {
+  if (event === 'approval.requested') return state === 'held'
+  const last = decisions.at(-1)
+  return state !== 'held' || (last !== undefined && (!mayCome || Date.parse(last.at) >= at))
 }
 
 /** @returns the ids of the callbacks */
