@@ -37,3 +37,10 @@ t.test('a callback that only a lost master had is posted again, for the end of a
     await waitFor('nothing is left open', async () => await redis.exists(openCallbacksKey, approvalEventsKey('k')) === 0)
   }
 })
+
+t.test('thousands of entries of an older release are all taken, though those that were taken leave holes', async () => {
+  const older = 'toolyard:callbacks:open'
+  const entries = Array.from({ length: 9_000 }, () => `${newJobId()} q`)
+  await redis.sadd(older, ...entries)
+  await waitFor('all are taken, and removed, as there are no such jobs', async () => await redis.exists(older, openCallbacksKey) === 0, 60_000)
+})

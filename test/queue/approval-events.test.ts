@@ -13,7 +13,9 @@ const { redis, directory, queues } = await startPool(t, server)
 const jobs = new JobReader({ redis, directory, queues, outputs: new OutputStore(redis, retention) })
 const approvals = new Approvals({ redis, queues, jobs, canceller: new JobCanceller(redis, queues) })
 
-async function hold (count: number, { approvers = 1, ...more }: { tenant?: string, callbackUrl?: string, approvers?: number } = {}): Promise<string[]> {
+interface Wishes { tenant?: string, callbackUrl?: string, approvers?: number }
+
+async function hold (count: number, { approvers = 1, ...more }: Wishes = {}): Promise<string[]> {
   const added = Array.from({ length: count }, () => heldJob(
     { id: newJobId(), type: 'x', data: { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', ...more } },
     { approvers, self: false, expiresSec: 60 }, { entry: 'e', program: null, key: '' }
@@ -108,4 +110,27 @@ t.test('events are told of while workers of an older release, which don\'t know 
   t.teardown(() => { clearInterval(turns) })
   await hold(1, { tenant: 'newer', callbackUrl: 'https://hooks.example.com/' })
   await waitFor('it is posted', async () => await queues.callbacks.count('@newer') === 1, 60_000)
+})
+
+t.test('an event that an older release enters while those before it are taken is told of', async t => {
+  const [id = ''] = await hold(1, { tenant: 'both', callbackUrl: 'https://hooks.example.com/' })
+  const isPosted = async (): Promise<boolean> => await queues.callbacks.count('@both') === 1
+  await waitFor('it is posted', isPosted)
+  await redis.del(openJobsKey('@callbacks @both'))
+  const [owners, own] = ['toolyard:{approval-events}', 'toolyard:{approval-events}:@both']
+  const enter = async (): Promise<void> => {
+    await redis.multi().zadd(own, Date.now(), `${id} q approval.requested own`).zadd(owners, 'NX', 0, '@both').exec()
+  }
+  const range = redis.zrange.bind(redis) as (...args: unknown[]) => Promise<string[]>
+  let looks = 0
+  redis.zrange = async (...args: unknown[]) => {
+    const found = await range(...args)
+    // Its owner has none, as far as the upkeep knows.
+    if (args[0] === own && ++looks === 1) await enter()
+    return found
+  }
+  t.teardown(() => { redis.zrange = range })
+  await redis.zadd(owners, 0, '@both')
+  await waitFor('it is posted', isPosted)
+  await waitFor('nothing of it is left', async () => await redis.exists(owners) === 0)
 })

@@ -217,9 +217,9 @@ export async function beginTurn (redis: Redis, owner: string): Promise<void> {
 }
 
 /** To be called when an owner seems to have no more events. */
-export async function leaveEvents (redis: Redis, owner: string): Promise<void> {
+export async function leaveEvents (redis: Redis, owner: string, keys = [approvalEventsKey(), approvalEventsKey(owner)]): Promise<void> {
   const script = "if redis.call('EXISTS', KEYS[2]) == 0 then redis.call('ZREM', KEYS[1], ARGV[1]) end"
-  await redis.eval(script, 2, approvalEventsKey(), approvalEventsKey(owner), owner)
+  await redis.eval(script, keys.length, ...keys, owner)
 }
 
 /** Those of an owner that were entered first, behind so many of them. */

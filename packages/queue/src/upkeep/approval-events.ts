@@ -13,6 +13,13 @@ const patienceMs = 10_000
 /** Older releases enter the events of all owners here, or those of one below it. */
 const olderKeys = { all: `${keyPrefix}:approval-events`, owners: `${keyPrefix}:{approval-events}` }
 
+/** Removes events that were taken, but not those that were entered anew meanwhile. KEYS: events. ARGV: times and entries. */
+const takenScript = `
+for at = 1, #ARGV, 2 do
+  if redis.call('ZSCORE', KEYS[1], ARGV[at + 1]) == ARGV[at] then redis.call('ZREM', KEYS[1], ARGV[at + 1]) end
+end
+`
+
 interface ApprovalEventParts {
   redis: Redis
   queues: JobQueues
@@ -49,7 +56,8 @@ export async function postApprovalEvents (parts: ApprovalEventParts): Promise<vo
 async function takeOlder (redis: Redis): Promise<void> {
   await takePage(redis, olderKeys.all, '')
   for (const owner of await redis.zrange(olderKeys.owners, '0', String(perTurn.owners - 1))) {
-    if (!await takePage(redis, `${olderKeys.owners}:${owner}`, owner)) await redis.zrem(olderKeys.owners, owner)
+    const key = `${olderKeys.owners}:${owner}`
+    if (!await takePage(redis, key, owner)) await leaveEvents(redis, owner, [olderKeys.owners, key])
   }
 }
 
@@ -58,9 +66,10 @@ async function takePage (redis: Redis, key: string, owner: string): Promise<bool
   const flat = await redis.zrange(key, '0', String(perPage.entries - 1), 'WITHSCORES')
   const members = flat.filter((_, place) => place % 2 === 0)
   if (members.length === 0) return false
-  await redis.zadd(approvalEventsKey(owner), ...members.flatMap((member, place) => [flat[place * 2 + 1] ?? '', member]))
+  const taken = members.flatMap((member, place) => [flat[place * 2 + 1] ?? '', member])
+  await redis.zadd(approvalEventsKey(owner), 'GT', ...taken)
   await redis.zadd(approvalEventsKey(), 'NX', '0', owner)
-  await redis.zrem(key, ...members)
+  await redis.eval(takenScript, 1, key, ...taken)
   return true
 }
 
