@@ -104,3 +104,23 @@ void t.test('MCP servers that a tenant has in its sessions hold for it: one of t
   stop.abort()
   t.match(await other.outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
 })
+
+void t.test('when there are nearly no processes left, a call of the owner who has the most of them is ended, and others can begin', { skip }, async t => {
+  const stop = new AbortController()
+  const tools = await boxedTools(t, { groups: { workers: 1, processes: 560 } })
+  // Five of these have nine tenths, and not all of what there may be.
+  const crowd = (tenant: string): Holding => {
+    let over = false
+    const outcome = tools.shell(`n=0; while [ $n -lt 100 ]; do sleep 600 & n=$((n+1)); done; echo crowd of ${tenant} >&2; wait`, { tenant, signal: stop.signal })
+    return { outcome: outcome.finally(() => { over = true }), isOver: () => over }
+  }
+  const other = crowd('other')
+  await waitFor('the other tenant has its processes', () => tools.logged.includes('crowd of other'), 30_000)
+  const many = ['many', 'many', 'many', 'many'].map(crowd)
+  t.match(await Promise.race(many.map(({ outcome }) => outcome)), { ok: false, error: { code: 'TOOL_FAILED', message: /^All tools of this worker together had nearly no processes left, and this call was ended: it had \d+, with threads$/ } })
+  t.equal(outputOf(await tools.shell('echo fine')), 'fine')
+  t.equal(other.isOver(), false)
+  stop.abort()
+  t.match(await other.outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
+  await Promise.all(many.map(({ outcome }) => outcome))
+})

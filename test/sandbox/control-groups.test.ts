@@ -112,7 +112,7 @@ for (const version of [1, 2] as const) {
     const directory = groupFiles(t, 'cpu memory pids\n')
     const hierarchy = version === 2 ? { version, directory } : { version, directories: new Map((['memory', 'cpu', 'pids'] as const).map(name => [name, directory])) }
     const ended: number[] = []
-    const onEnded = ({ bytes }: { bytes: number }): void => { ended.push(bytes) }
+    const onEnded = ({ held }: { held: number }): void => { ended.push(held) }
     const groups = openToolGroups(hierarchy, { memoryBytes: 1_000, ofCall: 256, onEnded }, process.pid)
     t.teardown(async () => { await groups.close() })
     const tell = (group: string, used: number, droppable: number): void => {

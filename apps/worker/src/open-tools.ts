@@ -133,7 +133,7 @@ async function provideSandbox (settings: Settings, registry: Registry, logger: L
     groups: {
       processes: mostProcesses,
       workers: settings.WORKER_PROCESSES,
-      onEnded: ended => { logger.warn(ended, 'tools had nearly all of their memory: the call that held the most was ended') }
+      onEnded: ended => { logger.warn(ended, `tools had nearly all of their ${ended.of}: the call that held the most was ended`) }
     }
   })
   const { level, missing, findings, advice } = sandbox.report

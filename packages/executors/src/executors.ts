@@ -10,9 +10,9 @@ import { toolEnvironment } from './run/environment.ts'
 import { withFileArguments } from './run/file-arguments.ts'
 import { runCommand } from './command/run-command.ts'
 import { createKeptReady } from './kept-ready.ts'
-import { endedForMemory, failure, ownerOfCall, type Outcome, type RunContext } from './run/outcome.ts'
+import { endedForShortage, failure, ownerOfCall, type Outcome, type RunContext } from './run/outcome.ts'
 import type { ExecutorOptions, Executors } from './executor-options.ts'
-import { closeStrayDescriptors, findOnPath, createLauncher, createPins, openLimits } from '@toolyard/sandbox'
+import { closeStrayDescriptors, findOnPath, createLauncher, createPins, openLimits, type Shortage } from '@toolyard/sandbox'
 import type { McpServers } from './mcp/servers.ts'
 import { serverTool } from './mcp/server-tool.ts'
 import { storedNamesOf } from './mcp/setting-text.ts'
@@ -113,7 +113,7 @@ export function createExecutors (options: ExecutorOptions): Executors {
       ? undefined
       : sandbox?.groups?.groupOf(tool.limits, tool.run.kind === 'python' ? 'inner' : 'box')
     const kept = keptReady.begin(tool, { box, network, context })
-    let endedWith: number | undefined
+    let shortage: Shortage | undefined
     try {
       const files = await withFileArguments(tool.parameters, named.args, context, options)
       if (!files.ok) return files
@@ -136,12 +136,12 @@ export function createExecutors (options: ExecutorOptions): Executors {
         limit: box === undefined ? limitOf(tool) : undefined,
         group,
         share: groups?.share,
-        own: groups && (pid => groups.own(pid, { owner: ownerOfCall(context), ended: bytes => { endedWith = bytes } })),
+        own: groups && (pid => groups.own(pid, { owner: ownerOfCall(context), ended: short => { shortage = short } })),
         ready: kept.ready,
         trace: context.trace,
         used: context.used
       })
-      if (!ran.ok && endedWith !== undefined) return endedForMemory(endedWith)
+      if (!ran.ok && shortage !== undefined) return endedForShortage(shortage)
       const returned = await withReturnedFiles(ran, context, { knownAs: options.workspaceDir, mayRead: maySeeFiles(tool, held) })
       return withHint(returned, tool, enforcedOf(tool))
     } finally {

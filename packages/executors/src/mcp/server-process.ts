@@ -2,9 +2,9 @@ import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
 import type { McpConnection } from '@toolyard/manifests'
-import { startProcess, shortageOf, terminate, findOnPath, unbuiltError, type ProcessPlan, type ProcessHost } from '@toolyard/sandbox'
+import { startProcess, shortageOf, terminate, findOnPath, unbuiltError, type ProcessPlan, type ProcessHost, type Shortage } from '@toolyard/sandbox'
 import { toolEnvironment } from '../run/environment.ts'
-import { failure, withoutMemory, type Failure } from '../run/outcome.ts'
+import { failure, shortageText, type Failure } from '../run/outcome.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { settingTexts } from './setting-text.ts'
 
@@ -51,9 +51,9 @@ export async function startServer (
   const start = await startProcess(plan, { launcher, pins, box: place.box, limit: place.limit }, { stdin: undefined })
   if (!start.started) return { ok: false, error: start.error }
   const { child, box } = start
-  let endedWith: number | undefined
+  let shortage: Shortage | undefined
   const { scope, owner } = place
-  const ended = (bytes: number): void => { endedWith = bytes }
+  const ended = (short: Shortage): void => { shortage = short }
   const disown = scope === undefined || owner === undefined ? undefined : sandbox?.groups?.own(child.pid, { owner, ended })
   const resting = sandbox?.groups?.resting(child.pid)
   let isOver = false
@@ -61,7 +61,7 @@ export async function startServer (
     isOver = true
     // The next call in its group has its share.
     resting?.(false)
-    if (endedWith !== undefined) return withoutMemory('this server', endedWith)
+    if (shortage !== undefined) return shortageText('this server', shortage)
     return ending.kind === 'exit' ? `exit status ${ending.code}` : ending.kind === 'signal' ? `signal ${ending.signal}` : 'it was lost'
   })
   const { stdin } = child

@@ -1,6 +1,6 @@
 import type { CallError, CallErrorCode, ChangedFiles, Progress } from '@toolyard/contract'
 import type { QuestionKind } from '@toolyard/contract/terms'
-import type { HandedText, RunTrace } from '@toolyard/sandbox'
+import type { HandedText, RunTrace, Shortage } from '@toolyard/sandbox'
 import type { HeaderSecret } from './header-secret.ts'
 import type { StepWait, WorkflowSteps } from './steps.ts'
 
@@ -53,13 +53,16 @@ export function failure (code: CallErrorCode, message: string): Failure {
   return { ok: false, error: { code, message } }
 }
 
-/** The call held this many bytes when all tools of the worker had nearly no memory left. */
-export function endedForMemory (bytes: number): Failure {
-  return { ok: false, error: { code: 'TOOL_FAILED', message: withoutMemory('this call', bytes), details: { hint: '"memoryBytes" in the "limits" of a manifest entry bounds what one call may have.' } } }
+/** The call was ended for it. */
+export function endedForShortage (shortage: Shortage): Failure {
+  const limit = shortage.of === 'memory' ? 'memoryBytes' : 'processes'
+  const hint = `"${limit}" in the "limits" of a manifest entry bounds what one call may have.`
+  return { ok: false, error: { code: 'TOOL_FAILED', message: shortageText('this call', shortage), details: { hint } } }
 }
 
-export function withoutMemory (what: string, bytes: number): string {
-  return `All tools of this worker together had nearly no memory left, and ${what} was ended: it held ${Math.round(bytes / 2 ** 20)} MiB`
+export function shortageText (what: string, { of, held }: Shortage): string {
+  const amount = of === 'memory' ? `held ${Math.round(held / 2 ** 20)} MiB` : `had ${held}, with threads`
+  return `All tools of this worker together had nearly no ${of} left, and ${what} was ended: it ${amount}`
 }
 
 /** Whose call it is: the tenant's, or of an operator's key. */

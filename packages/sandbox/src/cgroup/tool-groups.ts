@@ -6,7 +6,7 @@ import type { CallGroup, OwnedCall, ProcessGroups } from '../process/table/group
 import { readProcess } from '../process/table/process-table.ts'
 import { controllers, type Controller, type Hierarchy } from './hierarchy.ts'
 import { restingIn } from './resting.ts'
-import { watchMemory, type EndedForMemory } from './memory-watch.ts'
+import { memoryOf, processesOf, watchShortages, type EndedForShortage } from './shortage-watch.ts'
 
 /** The share of the processor that tools have together beside the worker, when it is scarce. */
 const weight = { version1: 512, version2: 50 } as const
@@ -32,8 +32,8 @@ interface GroupLimits {
 export interface ToolGroupLimits extends GroupLimits {
   /** Processes and threads of a call whose tool sets no number of its own. */
   ofCall: number
-  /** Hears of a call that was ended since `memoryBytes` are nearly full. */
-  onEnded?: (ended: EndedForMemory) => void
+  /** Hears of a call that was ended since `memoryBytes` or `processes` are nearly used up. */
+  onEnded?: (ended: EndedForShortage) => void
 }
 
 /** One group, as the directories that it is: one, or one for each controller. */
@@ -67,10 +67,10 @@ export function openToolGroups (
   /** By the first process of a call. */
   const owned = new Map<number, OwnedCall>()
   /** Not whoever starts tools, and no host of Python tools: all calls of its module would end with it. */
-  const candidates = (): string[] => groupsIn(memory).filter(below => !/^(?:host-|tools$)/.test(basename(below)))
+  const candidates = (): string[] => groupsIn(memory).map(below => basename(below)).filter(name => !/^(?:host-|tools$)/.test(name))
   const { version } = hierarchy
-  const bytes = limits.memoryBytes ?? Infinity
-  const watch = watchMemory(memory, { version, bytes, candidates, callOf: pid => owned.get(pid), onEnded })
+  const bounds = [memoryOf(memory, limits.memoryBytes ?? Infinity, version), processesOf(directoryIn(group, 'pids'), limits.processes ?? Infinity)]
+  const watch = watchShortages(bounds, { candidates, callOf: pid => owned.get(pid), onEnded })
   let calls = 0
   let shares = 0
   return {

@@ -9,18 +9,23 @@ export interface ProcessGroups {
   share: (kind: 'inner' | 'host') => CallGroup
   /** The group of one call; undefined for limits that need none. */
   groupOf (limits: { memoryBytes?: number, processes?: number }, kind: CallKind): CallGroup | undefined
-  /** Says whose call a process is the first one of, until what is returned is called: owners share the memory of all tools. */
+  /** Says whose call a process is the first one of, until what is returned is called: owners share what all tools have together. */
   own (pid: number, call: OwnedCall): () => void
   /** Gives what says whether a process works for nobody: it leaves the processor to calls then. Its group outlives it. */
   resting (pid: number): (isResting: boolean) => void
   close (): Promise<void>
 }
 
-/** A call that is ended when its owner's hold the most, and memory is short. */
+/** What was nearly used up, and how much of it was held: bytes of memory, or processes and threads. */
+export interface Shortage {
+  of: 'memory' | 'processes'
+  held: number
+}
+
+/** A call that is ended when its owner's hold the most, and memory or processes are short. */
 export interface OwnedCall {
   owner: string
-  /** Hears of that, with the bytes that it held. */
-  ended: (bytes: number) => void
+  ended: (shortage: Shortage) => void
 }
 
 export interface HelperGroups {
