@@ -87,11 +87,13 @@ t.test('a flood, a compression bomb and a body of 1 MB are read up to the bound,
     '/gzip': typed('text/plain', gzipSync(bomb), 'gzip'),
     '/br': typed('application/json', brotliCompressSync(bomb), 'br'),
     '/odd': typed('text/plain', 'x', 'zstd'),
+    '/inherited': typed('text/plain', 'x', '__proto__'),
     '/large': typed('application/json', JSON.stringify(Array.from({ length: 9_000 }, () => 'é1')))
   })
   t.match(await call(`${site}/gzip`), { ok: true, cut: { storedBytes: maxOutputBytes } })
   t.match(await call(`${site}/br`), { ok: true, cut: { storedBytes: maxOutputBytes } })
   t.match(await call(`${site}/odd`), { ok: false, error: { code: 'OUTPUT_INVALID', message: 'content-encoding not known: zstd' } })
+  t.match(await call(`${site}/inherited`), { ok: false, error: { code: 'OUTPUT_INVALID', message: 'content-encoding not known: __proto__' } })
   t.match(await call(`${site}/large`), { ok: true, output: { length: 9_000 } })
 })
 

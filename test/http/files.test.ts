@@ -205,6 +205,7 @@ t.test('a directory is listed in pages, by name', async t => {
 
 t.test('a directory is removed with its content only when that is asked for', async t => {
   t.equal(await codeOf(await ask('DELETE', '/many')), '409 CONFLICT')
+  t.equal((await ask('DELETE', '/many?recursive=constructor')).status, 400)
   t.equal((await ask('DELETE', '/many?recursive=true')).status, 204)
   t.notOk(existsSync(at('many')))
   t.equal(await codeOf(await ask('DELETE', '/many')), '404 NOT_FOUND')

@@ -55,7 +55,7 @@ export interface FileQuery {
 const known: Readonly<Record<string, readonly string[]>> = {
   GET: ['archive', 'list', 'limit', 'cursor'], HEAD: ['archive', 'list', 'limit', 'cursor'], PUT: ['archive'], DELETE: ['recursive']
 }
-const switches: Readonly<Record<string, boolean>> = { '': true, true: true, 1: true, false: false, 0: false }
+const switches: ReadonlyMap<unknown, boolean> = new Map([['', true], ['true', true], ['1', true], ['false', false], ['0', false]])
 
 /**
  * Reads the query string of a request for files, which has each parameter at most once.
@@ -74,7 +74,7 @@ export function parseFileQuery (method: string, query: Readonly<Record<string, u
 }
 
 function readSwitch (name: string, value: unknown): boolean {
-  const on = typeof value === 'string' ? switches[value] : undefined
+  const on = switches.get(value)
   if (on === undefined) throw invalid(`'${name}' must be true or false`)
   return on
 }

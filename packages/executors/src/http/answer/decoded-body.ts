@@ -2,7 +2,9 @@ import { pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import { headerChars } from './response-head.ts'
 
-const decoders: Readonly<Record<string, () => Transform>> = { gzip: createGunzip, 'x-gzip': createGunzip, deflate: createInflate, br: createBrotliDecompress }
+const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', createGunzip], ['x-gzip', createGunzip], ['deflate', createInflate], ['br', createBrotliDecompress]
+])
 
 /** A server has given its body an unknown encoding that the request didn't ask for. */
 export class EncodingError extends Error {
@@ -21,7 +23,7 @@ export async function * decodedBody (body: Readable, encoding: string): AsyncGen
     yield * body as AsyncIterable<Uint8Array>
     return
   }
-  const makeDecoder = decoders[name]
+  const makeDecoder = decoders.get(name)
   if (makeDecoder === undefined) {
     body.on('error', () => {}).destroy()
     throw new EncodingError(`content-encoding not known: ${encoding.slice(0, headerChars)}`)

@@ -5,7 +5,9 @@ const unread = new Set(['script', 'style', 'noscript', 'template', 'svg', 'ifram
 /** Elements that begin a line, and those that end one too. */
 const lines = new Set(['br', 'dd', 'dt', 'hr', 'li', 'option', 'tr'])
 const blocks = new Set(['address', 'article', 'aside', 'blockquote', 'div', 'dl', 'fieldset', 'figcaption', 'figure', 'footer', 'form', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav', 'ol', 'p', 'pre', 'section', 'table', 'title', 'ul'])
-const marks: Readonly<Record<string, string>> = { h1: '# ', h2: '## ', h3: '### ', h4: '#### ', h5: '##### ', h6: '###### ', li: '- ', td: ' ', th: ' ' }
+const marks: ReadonlyMap<string, string> = new Map([
+  ['h1', '# '], ['h2', '## '], ['h3', '### '], ['h4', '#### '], ['h5', '##### '], ['h6', '###### '], ['li', '- '], ['td', ' '], ['th', ' ']
+])
 
 /**
  * The text of an HTML page as it reads: its title, then its content, a line for each block, headings marked with `#`,
@@ -21,7 +23,7 @@ export function htmlText (html: string): string {
       if (skipped.any) return
       if (name === 'pre') preformatted += 1
       if (lines.has(name) || blocks.has(name)) parts.push('\n')
-      parts.push(marks[name] ?? '')
+      parts.push(marks.get(name) ?? '')
     },
     text (text) {
       if (!skipped.any) parts.push(preformatted > 0 ? text : text.replace(/\s+/g, ' '))
