@@ -1,5 +1,5 @@
 import { heldJob, type JobQueues } from '@toolyard/queue'
-import { callbackQueue, jobKey, newJobId, openCallbacksKey, approvalEventsKey, queueKey } from '@toolyard/store'
+import { callbackQueue, jobKey, newJobId, openCallbacksKey, approvalEventsKey, openJobsKey, queueKey } from '@toolyard/store'
 import t from 'tap'
 import { waitFor } from '../support/condition.ts'
 import { startPool } from '../support/pool.ts'
@@ -7,7 +7,7 @@ import { startTestRedis } from '../support/redis.ts'
 
 /* What a master took right before it was lost, its successor doesn't know; the next command goes to the successor. */
 
-const { redis, queues } = await startPool(t, await startTestRedis(t))
+const { redis, queues } = await startPool(t, await startTestRedis(t), { onError: () => {} })
 const data = { tool: 'x', arguments: {}, timeoutSec: 1, tags: [], keyName: 'k', callbackUrl: 'https://hooks.example.com/' }
 
 /** The next callback that is posted is as if only a lost master had it. @returns the ids of all that are posted from now on */
@@ -43,4 +43,19 @@ t.test('thousands of entries of an older release are all taken, though those tha
   const entries = Array.from({ length: 9_000 }, () => `${newJobId()} q`)
   await redis.sadd(older, ...entries)
   await waitFor('all are taken, and removed, as there are no such jobs', async () => await redis.exists(older, openCallbacksKey) === 0, 60_000)
+})
+
+t.test('a job that can\'t be read holds up no callbacks of others', async () => {
+  const url = 'https://hooks.example.com/'
+  const posted = async (): Promise<number> => await queues.callbacks.count('others')
+  const made = Array.from({ length: 20 }, () => ({ id: newJobId(), type: 'x', data: { ...data, keyName: 'others', callbackUrl: url } }))
+  const [broken, ...whole] = made
+  t.same(await queues.add('q', made), new Map())
+  await waitFor('all have ended, and are posted', async () => await posted() === made.length && await redis.exists(openCallbacksKey) === 0)
+  // As if those who settled them had died before that.
+  await redis.del(openJobsKey('@callbacks others'))
+  await redis.hset(jobKey('q', broken?.id ?? ''), 'data', '{')
+  await redis.sadd(openCallbacksKey, ...made.map(({ id }) => `${id} q`))
+  await waitFor('those of the others are posted', async () => await posted() === whole.length)
+  await redis.srem(openCallbacksKey, `${broken?.id ?? ''} q`)
 })

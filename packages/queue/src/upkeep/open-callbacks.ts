@@ -1,7 +1,8 @@
 import type { JobData, OutputRecord } from '@toolyard/contract'
+import { asError } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import type { JobQueues } from '../queues/job-queues.ts'
-import { jobKey, keyPrefix, openCallbacksKey, type Redis } from '@toolyard/store'
+import { jobKey, keyPrefix, mayRedisTakeItLater, openCallbacksKey, type Redis } from '@toolyard/store'
 
 /** Entries that one turn looks at, and how many of them at once. */
 const perTurn = 2_000
@@ -18,6 +19,11 @@ export async function postForgottenCallbacks (
   { redis, queues }: { redis: Redis, queues: JobQueues }, place: { cursor: string }
 ): Promise<void> {
   await takeOlder(redis)
+  const failures: unknown[] = []
+  const post = async ({ queue, jobId }: { queue: string, jobId: string }): Promise<void> => {
+    const job: Job<JobData, OutputRecord> | undefined = await queues.open(queue).getJob(jobId)
+    if (job !== undefined) await queues.callbacks.post(queue, job)
+  }
   for (let seen = 0; seen < perTurn; seen += chunkSize) {
     const { cursor, open } = await queues.callbacks.scan(place.cursor, chunkSize)
     place.cursor = cursor
@@ -27,11 +33,15 @@ export async function postForgottenCallbacks (
       // Who takes a job enters it, so that it exists; one that doesn't was removed.
       if (timestamp === null) await queues.callbacks.strikeOut(entry)
       if (timestamp === null || finishedOn === null) continue
-      const job: Job<JobData, OutputRecord> | undefined = await queues.open(entry.queue).getJob(entry.jobId)
-      if (job !== undefined) await queues.callbacks.post(entry.queue, job)
+      // One that can't be read holds up no others. A Redis that takes none now is not asked for each.
+      await post(entry).catch((error: unknown) => {
+        if (mayRedisTakeItLater(error)) throw error
+        failures.push(error)
+      })
     }
-    if (cursor === '0') return
+    if (cursor === '0') break
   }
+  if (failures.length > 0) throw asError(failures[0])
 }
 
 /** Takes some of them, whichever they are. To take some twice changes nothing. */
