@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { endFirst, findHierarchy, memoryBound, openToolGroups } from '@toolyard/sandbox'
 import t, { type Test } from 'tap'
 
@@ -135,3 +136,28 @@ for (const version of [1, 2] as const) {
     t.strictSame([ended, reader.exitCode], [[500], null])
   })
 }
+
+t.test('a call that holds little is ended where its owner has many of them, which leave others nothing', async t => {
+  const directory = groupFiles(t, 'cpu memory pids\n')
+  const ended: number[] = []
+  const onEnded = ({ held }: { held: number }): void => { ended.push(held) }
+  const groups = openToolGroups({ version: 2, directory }, { processes: 1_000, ofCall: 256, onEnded }, process.pid)
+  t.teardown(async () => { await groups.close() })
+  const begin = (pid: number, owner: string, held: number): void => {
+    const [members = ''] = groups.share('inner').members
+    writeFileSync(members, `${pid}\n`)
+    writeFileSync(join(members, '../pids.current'), `${held}\n`)
+    groups.own(pid, { owner, ended () {} })
+  }
+  const child = spawn('sleep', ['60'])
+  t.teardown(() => { child.kill() })
+  endFirst(child.pid ?? 0)
+  begin(child.pid ?? 0, 'many', 15)
+  for (let place = 1; place < 60; place++) begin(4_000_000 + place, 'many', 14)
+  begin(4_000_100, 'other', 50)
+  writeFileSync(join(groups.ofHelper().members[0] ?? '', '../../pids.current'), '910\n')
+  const waiting = new AbortController()
+  const over = await Promise.race([once(child, 'exit'), sleep(5_000, 'nothing was ended in fifty looks', { signal: waiting.signal })])
+  waiting.abort()
+  t.strictSame([over, ended], [[null, 'SIGKILL'], [15]])
+})

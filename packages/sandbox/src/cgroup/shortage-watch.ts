@@ -10,8 +10,9 @@ import type { Hierarchy } from './hierarchy.ts'
 const lookMs = 100
 /** It is short when tools hold so much of what they may have together. */
 const short = 0.9
-/** What holds less is not ended: that would free nothing. */
+/** What holds less is not ended, since that would free nothing, unless all of its owner hold much together. */
 const least = 1 / 64
+const much = 1 / 4
 
 /** What was ended; `processes` are those of the call, and `all` is what all tools held. */
 export interface EndedForShortage extends Shortage {
@@ -45,6 +46,11 @@ interface Holder {
   held: number
 }
 
+/** The greatest of its owner, who holds `ofOwner` in all. */
+interface Greatest extends Holder {
+  ofOwner: number
+}
+
 /** Memory in bytes. */
 export function memoryOf (directory: string, most: number, version: Hierarchy['version']): SharedBound {
   return { of: 'memory', most, directory, used: group => usedBytes(group, version), held: group => heldBytes(group, version) }
@@ -71,7 +77,7 @@ export function watchShortages (bounds: readonly SharedBound[], { candidates, ca
       const all = held(directory)
       if (all < most * short) return
       const greatest = greatestOf(candidates().map(name => holderIn(join(directory, name), held, callOf)))
-      if (greatest === undefined || greatest.held < most * least) return
+      if (greatest === undefined || (greatest.held < most * least && greatest.ofOwner < most * much)) return
       for (const pid of greatest.pids) signalProcess(pid, 'SIGKILL')
       // Large processes take some looks to go.
       if (greatest.pids[0] !== last) {
@@ -91,7 +97,7 @@ function holderIn (group: string, held: SharedBound['held'], callOf: WatchOption
   return { owner: call?.owner ?? group, call, pids, held: held(group) }
 }
 
-function greatestOf (holders: readonly Holder[]): Holder | undefined {
+function greatestOf (holders: readonly Holder[]): Greatest | undefined {
   const ofOwner = new Map<string, number>()
   for (const { owner, held } of holders) ofOwner.set(owner, (ofOwner.get(owner) ?? 0) + held)
   const most = Math.max(...ofOwner.values())
@@ -99,7 +105,7 @@ function greatestOf (holders: readonly Holder[]): Holder | undefined {
   for (const holder of ofGreatest) {
     // Whoever starts tools may still be in the group of the last one.
     const pids = holder.pids.filter(isFirstToEnd)
-    if (pids.length > 0) return { ...holder, pids }
+    if (pids.length > 0) return { ...holder, pids, ofOwner: most }
   }
   return undefined
 }
