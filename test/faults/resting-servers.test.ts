@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Outcome, SessionPlace } from '@toolyard/executors'
 import t from 'tap'
+import { waitFor } from '../support/condition.ts'
 import { described, toolOf } from '../executors/mcp-fixture.ts'
 import { outputOf } from '../executors/fixture.ts'
 import { boxedTools, withoutBox, withoutGroups } from '../sandbox/boxed-tools.ts'
@@ -73,4 +74,34 @@ void t.test('MCP servers that go on working after their calls leave the processo
   const servers = await usedWith({ only: 'tell' }) - before
   t.match(call, { ok: true })
   t.ok(servers < Number(outputOf(call)), `the call got ${JSON.stringify(call)} s, and all servers together ${servers} s`)
+})
+
+/** Never answers a call, and takes a second for whether it is there. */
+const slowServer = busyServer.replace("elif method == 'tools/call':", `elif method == 'tools/call':
+        continue
+    elif method == 'ping':
+        time.sleep(1)
+        result = {}
+    elif method == 'never':`)
+
+void t.test('an MCP server that is asked whether it still answers has the share of a call until it does', { skip }, async t => {
+  const tools = await boxedTools(t)
+  const { groups } = tools.sandbox
+  if (groups === undefined) throw new Error('there are no control groups')
+  const told: boolean[] = []
+  const resting = groups.resting.bind(groups)
+  groups.resting = pid => {
+    const rest = resting(pid)
+    return isResting => {
+      told.push(isResting)
+      rest(isResting)
+    }
+  }
+  const source = { format: 'agentcli', file: join(tools.base, 'tools.json'), index: 0 } as const
+  const server = toolOf('work', [], { source, connection: { kind: 'stdio', program: tools.program('slow-server', slowServer), args: [], env: {} } })
+  const call = await tools.executors.run(server, {}, { jobId: 'job-1', timeoutMs: 3_000, signal: new AbortController().signal, log: () => {} })
+  t.match(call, { ok: false, error: { code: 'TOOL_TIMEOUT' } })
+  t.notOk(told.includes(true), 'its call is over, and it is asked')
+  await waitFor('it has answered, and rests', () => told.includes(true), 10_000)
+  t.equal(told.at(-1), true)
 })

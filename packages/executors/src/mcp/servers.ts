@@ -9,13 +9,12 @@ import type { WorkerHost } from '../run/tool-call.ts'
 import { openConnection, type Connection } from './connection.ts'
 import { ServerFault } from './message-reader.ts'
 import { shortageOfBox, tellingLine, type ServerPlace } from './server-process.ts'
-import { entryOf, slotId, unavailable } from './server-tool.ts'
+import { createReports, entryOf, slotId, unavailable } from './server-tool.ts'
 import { hidden, secretsOf, storedStamp } from './setting-text.ts'
 
 /*
- * The servers of a worker: one connection for each tenant and session that calls it, opened with the first call and kept, so
- * that no server remembers for one what another said. A server is closed, opening, open,
- * or resting after a failure; each failure in a row doubles the rest.
+ * The servers of a worker: one connection for each tenant and session that calls it, opened with the first call and kept, so that no server
+ * remembers for one what another said. One is closed, opening, open, or resting after a failure; each failure in a row doubles the rest.
  */
 
 /** A connection that is in use until it is released. */
@@ -52,8 +51,6 @@ const soundMs = 10_000
 const answerMs = 3_000
 /** Large messages that are read at once: each one takes a processor, and up to 256 MiB. */
 const mostLarge = 2
-/** Of one server, so that no server takes the place of what others report. */
-const mostReports = 200
 /** Lines of stderr that may say why a server doesn't open. */
 const firstLines = 200
 
@@ -81,19 +78,11 @@ export function createServers (host: WorkerHost): McpServers {
   const turns = new LoopTurns()
   const shared = new SharedForms<readonly string[]>()
   const slots = new Map<string, Slot>()
-  const reported = new Map<string, Set<string>>()
+  const report = createReports(host.logger)
   const closing = new Set<Promise<void>>()
   const life = sharedAbort()
   /** The entries that manifests have; undefined until that is said. */
   let kept: ReadonlySet<string> | undefined
-
-  function report (server: McpServer, message: string): void {
-    const id = slotId(server, '')
-    const known = reported.get(id) ?? new Set()
-    if (known.has(message) || known.size >= mostReports) return
-    reported.set(id, known.add(message))
-    worker.logger?.warn({ server: server.name, file: server.source.file, reason: message }, `MCP server ${JSON.stringify(server.name)}: ${message}`)
-  }
 
   function end (connection: Connection): void {
     const ending = connection.close().finally(() => { closing.delete(ending) })
@@ -134,6 +123,23 @@ export function createServers (host: WorkerHost): McpServers {
     if (slot.owner !== undefined && slots.get(slot.id) === slot) slots.delete(slot.id)
     if (slot.connection !== undefined) end(slot.connection)
     slot.connection = undefined
+  }
+
+  /** Gives what ends this use. */
+  function hold (slot: Slot): () => void {
+    clearTimeout(slot.idle)
+    slot.users += 1
+    slot.connection?.rest(false)
+    let released = false
+    return () => {
+      if (released) return
+      released = true
+      slot.users -= 1
+      if (slot.users > 0) return
+      slot.connection?.rest(true)
+      if (![...slots.values()].includes(slot) || kept?.has(slot.entry) === false) retire(slot)
+      else slot.idle = setTimeout(() => { retire(slot) }, slot.owner !== undefined ? idleMs.scoped : idleMs.operator).unref()
+    }
   }
 
   function failed (slot: Slot, server: McpServer, why: string, callError?: CallError): void {
@@ -197,19 +203,7 @@ export function createServers (host: WorkerHost): McpServers {
     async use (server, place) {
       if (life.signal.aborted) return { ok: false, error: unavailable(server, 'the worker is stopping') }
       const slot = slotOf(server, place)
-      clearTimeout(slot.idle)
-      slot.users += 1
-      slot.connection?.rest(false)
-      let released = false
-      const release = (): void => {
-        if (released) return
-        released = true
-        slot.users -= 1
-        if (slot.users > 0) return
-        slot.connection?.rest(true)
-        if (![...slots.values()].includes(slot) || kept?.has(slot.entry) === false) retire(slot)
-        else slot.idle = setTimeout(() => { retire(slot) }, slot.owner !== undefined ? idleMs.scoped : idleMs.operator).unref()
-      }
+      const release = hold(slot)
       try {
         return { ok: true, connection: await connected(slot, server, place), release }
       } catch (error) {
@@ -219,7 +213,12 @@ export function createServers (host: WorkerHost): McpServers {
       }
     },
     async suspect (server, connection) {
-      if (connection.reason !== undefined || await connection.answers(answerMs)) return
+      if (connection.reason !== undefined) return
+      // One that rests may not come to answer where others want the processor.
+      const releases = [...slots.values()].filter(slot => slot.connection === connection).map(hold)
+      const answers = await connection.answers(answerMs)
+      for (const release of releases) release()
+      if (answers) return
       report(server, 'it does not answer any more, and is ended')
       await connection.close()
     },
