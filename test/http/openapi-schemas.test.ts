@@ -133,6 +133,11 @@ for (const [what, schema, good, bad] of cases) {
   })
 }
 
+t.test('a keyword that nobody knows stands in the document under its name', async t => {
+  const schema = { type: 'object', constructor: 'a', toString: 'b' }
+  t.same(Object.entries(toolComponents('tool.arguments', schema)['tool.arguments'] ?? {}), Object.entries(schema))
+})
+
 t.test('a part that many references name is in the document once', async t => {
   const deep = (levels: number): Schema => levels === 0
     ? { type: 'string', description: 'x'.repeat(1_000) }

@@ -16,7 +16,7 @@ const published = {
   'scripts/show.sh': '#!/bin/sh\nprintf \'%s|\' "$@" "$(cat)" "${SKILL_DIR##*/}"\n',
   'scripts/deep/nested.py': 'import os, sys\nprint(os.path.basename(os.getcwd()), sys.argv[1:])\n',
   'scripts/crlf.sh': '#!/bin/sh\r\necho hello\r\n',
-  'scripts/unknown': 'hello\n',
+  'scripts/unknown': 'hello\n', 'scripts/inherited': '#!/usr/bin/env constructor\n',
   'scripts/beside.sh': '#!/bin/sh\necho made > "$(dirname "$0")/made" && cat "$(dirname "$0")/made"\n'
 }
 const on = { allowScripts: true, programs: ['show', 'python3'] }
@@ -119,7 +119,7 @@ t.test('read_skill reads files of a skill by their paths, also by links in it, a
   const read = async (path?: string): Promise<unknown> => shown(await fixture.call(registry, 'read_skill', { skill_name: 'letters', ...path !== undefined && { path } }))
   t.match(await read(), /^# letters\n/)
   for (const path of ['references/forms.md', './references/forms.md', 'linked.md', '$SKILL_DIR/references/forms.md', '/skills/letters/references/forms.md']) t.equal(await read(path), '# Forms\n', path)
-  t.equal(await read('scripts'), 'beside.sh\ncrlf.sh\ndeep/\nshow.sh\nunknown')
+  t.equal(await read('scripts'), 'beside.sh\ncrlf.sh\ndeep/\ninherited\nshow.sh\nunknown')
   t.match(await read('.'), /references\//)
   for (const path of ['stolen.md', 'etc/hostname', '../../../layer.json', '/etc/hostname', 'none.md', '.git/config', 'a\0b']) t.match(await read(path), /^TOOL_FAILED the skill has no file /, path)
 })
@@ -174,8 +174,8 @@ t.test('skill_run says why it runs nothing', async t => {
   t.match(await run({ argv: ['references/forms.md'] }), /^NOT_ALLOWED the skill has no script/)
   t.match(await run({ argv: ['scripts/crlf.sh'] }), /^TOOL_UNAVAILABLE script "scripts\/crlf\.sh" can't run: its lines end with CR LF/)
   t.match(await run({ argv: ['scripts/unknown'] }), /^TOOL_UNAVAILABLE script "scripts\/unknown" can't run: its first line names no program/)
-  t.match(await run({}), /^INVALID_ARGUMENTS give argv$/)
-  t.match(await run({ command: 'id' }), /SKILLS_SHELL=1/)
+  t.match(await run({ argv: ['scripts/inherited'] }), /^TOOL_UNAVAILABLE program "constructor" is not on this machine/)
+  t.match([await run({}), await run({ command: 'id' })], [/^INVALID_ARGUMENTS give argv$/, /SKILLS_SHELL=1/])
   t.match(await run({ skill: 'other', argv: ['show'] }), /^INVALID_ARGUMENTS unknown skill: other$/)
 })
 

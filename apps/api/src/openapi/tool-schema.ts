@@ -31,7 +31,7 @@ const dropped = new Set([
   'externalDocs'
 ])
 /** Keywords of older drafts that only have another name. */
-const renamed: Readonly<Record<string, string>> = { definitions: '$defs', $recursiveRef: '$ref', $dynamicRef: '$ref' }
+const renamed: ReadonlyMap<string, string> = new Map([['definitions', '$defs'], ['$recursiveRef', '$ref'], ['$dynamicRef', '$ref']])
 
 /**
  * Writes the schema of a tool, of whatever draft, as components of a document of OpenAPI 3.1: as 2020-12, with its
@@ -103,7 +103,7 @@ class ToolSchema {
     if (!this.#places.has(schema)) this.#places.set(schema, place)
     const parts: Record<string, unknown> = {}
     for (const [original, value] of Object.entries(schema)) {
-      const keyword = renamed[original] ?? original
+      const keyword = renamed.get(original) ?? original
       if (dropped.has(keyword)) continue
       if (keyword === '$ref') this.#refer(parts, value)
       else if (keyword === 'items' && Array.isArray(value)) parts['prefixItems'] = this.#list(value, `${place}/prefixItems`)

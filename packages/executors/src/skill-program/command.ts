@@ -24,7 +24,7 @@ export interface SkillView extends PlacedSkill {
 }
 
 /** Names of one program. */
-const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodejs: 'node' }
+const sameProgram: ReadonlyMap<string, string> = new Map([['python', 'python3'], ['nodejs', 'node']])
 
 /**
  * The program of a call: a script of the skill, or a program that the operator allows, each below what `allowed-tools` of
@@ -63,7 +63,7 @@ async function runScript (script: string, args: string[], view: SkillView): Prom
 
 function startOf ([name = '', ...args]: string[], { path }: SkillView): SkillProgram | Failure {
   // Python finds itself by the name that it is started by, so that the other name is told to it.
-  for (const each of [name, sameProgram[name] ?? name]) {
+  for (const each of [name, sameProgram.get(name) ?? name]) {
     const program = findOnPath(each, path)
     if (program !== undefined) return { ok: true, program, name: each, args }
   }
@@ -92,7 +92,7 @@ async function withOwnFile (args: readonly string[], { skill, place, filesDir }:
 }
 
 function isListed (name: string, programs: readonly string[]): boolean {
-  return programs.includes(name) || programs.includes(sameProgram[name] ?? name)
+  return programs.includes(name) || programs.includes(sameProgram.get(name) ?? name)
 }
 
 function isPathOf (element: string): boolean {
@@ -115,7 +115,7 @@ function ownPath (written: string, view: SkillView): string {
 
 /** A `*` at the end stands for any rest: `scripts/*`. */
 function isMeant (written: string, name: string): boolean {
-  const plain = (each: string): string => sameProgram[each] ?? each
+  const plain = (each: string): string => sameProgram.get(each) ?? each
   return written.endsWith('*') ? name.startsWith(written.slice(0, -1)) : plain(written) === plain(name)
 }
 
