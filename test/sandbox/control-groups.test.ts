@@ -161,3 +161,23 @@ t.test('a call that holds little is ended where its owner has many of them, whic
   waiting.abort()
   t.strictSame([over, ended], [[null, 'SIGKILL'], [15]])
 })
+
+t.test('a process that has the number of one that ended is still known when the call of that one is over', async t => {
+  const directory = groupFiles(t, 'cpu memory pids\n')
+  const ended: string[] = []
+  const groups = openToolGroups({ version: 2, directory }, { processes: 100, ofCall: 256 }, process.pid)
+  t.teardown(async () => { await groups.close() })
+  const child = spawn('sleep', ['60'])
+  t.teardown(() => { child.kill() })
+  const pid = child.pid ?? 0
+  endFirst(pid)
+  const [members = ''] = groups.share('inner').members
+  writeFileSync(members, `${pid}\n`)
+  writeFileSync(join(members, '../pids.current'), '95\n')
+  const over = groups.own(pid, { owner: 'first', ended () { ended.push('first') } })
+  groups.own(pid, { owner: 'second', ended () { ended.push('second') } })
+  over()
+  writeFileSync(join(groups.ofHelper().members[0] ?? '', '../../pids.current'), '95\n')
+  t.strictSame(await once(child, 'exit'), [null, 'SIGKILL'])
+  t.strictSame(ended, ['second'])
+})

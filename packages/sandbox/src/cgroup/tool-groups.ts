@@ -76,7 +76,7 @@ export function openToolGroups (
   return {
     own (pid, call) {
       owned.set(pid, call)
-      return () => { owned.delete(pid) }
+      return () => { if (owned.get(pid) === call) owned.delete(pid) }
     },
     resting: pid => restingIn(directoryIn(group, 'cpu'), version, pid),
     ofHelper () {
