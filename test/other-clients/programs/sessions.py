@@ -6,6 +6,7 @@ import json
 import sys
 import tarfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from toolyard import AsyncToolyard, Toolyard, ToolyardError
@@ -84,11 +85,19 @@ seen["streamed"] = files.put("large", Endless(iter([PIECE] * 100)))["size"]
 seen["whole"] = files.put("from file", io.BytesIO(PIECE * 3))["size"]
 seen["pieces"] = [sum(map(len, files.stream("large"))), all(len(piece) <= 65536 for piece in files.stream("large"))]
 seen["slash"] = failure(lambda: files.put("new/", "x"))
-given: list[Any] = [5, None, {}, open(__file__)]
-seen["no_content"] = [wrong_type(lambda content=content: put("never", content)) for content in given for put in (files.put, files.put_archive)]
 untyped: Any = toolyard
+with open(__file__) as text_file:
+    given: list[Any] = [5, None, {}, text_file]
+    puts = [partial(put, "never", content) for content in given for put in (files.put, files.put_archive)]
+    seen["no_content"] = [wrong_type(act) for act in puts]
 seen["no_text"] = [
-    wrong_type(act) for act in (lambda: untyped.files.get(5), lambda: untyped.jobs.get(None), lambda: next(untyped.follow(5)), lambda: untyped.cancel(5))
+    wrong_type(act)
+    for act in (
+        lambda: untyped.files.get(5),
+        lambda: untyped.jobs.get(None),
+        lambda: next(untyped.follow(5)),
+        lambda: untyped.cancel(5),
+    )
 ]
 seen["no_object"] = failure(lambda: untyped.call("upper", []))
 seen["too_large"] = failure(lambda: files.put("over", io.BytesIO(bytes(30_000_000))))
