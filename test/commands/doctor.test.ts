@@ -76,6 +76,6 @@ void t.test('the doctor exits 1 for a file of rules with which no call would run
   t.teardown(() => { rmSync(dirname(file), { recursive: true, force: true }) })
   writeFileSync(file, '{"rules": []}')
   const { status, output } = doctor(t, { POLICY_FILE: file, SANDBOX: 'off' })
-  t.match(output, /ERROR +Manifests +\S+rules\.json: is no list of rules/)
+  t.match(output, /ERROR +Manifests +\S+rules\.json:1: is no list of rules\. Write \[\{"when"/)
   t.equal(status, 1)
 })

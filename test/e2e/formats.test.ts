@@ -104,7 +104,7 @@ t.test('X24 a changed manifest is served by API and worker, and a broken one lea
   t.match(await later(), /^Tool 'later' not found in registry\. A manifest of the service has faults, which may be why/)
   t.equal((await client.request('/ready')).status, 200)
   t.match((await client.request('/metrics').catch((error: unknown) => error)), { status: 200, text: /toolyard_registry_reload_refused 1/ })
-  t.match(await service.api.output(), /manifests: the new version has faults; the tools that they are about are served as they were: \S+tools\.json\S*: .*command must have at least program name.*\. Write /)
+  t.match(await service.api.output(), /manifests: the new version has faults; the tools that they are about, all of \S+tools\.json, are served as they were: \S+tools\.json\S*: .*command must have at least program name.*\. Write /)
 
   await write(JSON.stringify({ tools: entries }))
   await waitFor('the mended version is served', async () => !(await names()).includes('newcomer'))

@@ -93,5 +93,5 @@ async function examineManifests (settings: Settings): Promise<Check[]> {
   })
   const findings = validation.findings.filter(({ severity }) => severity !== 'note')
   if (findings.length === 0) checks.push({ subject: 'Manifests', verdict: 'good', detail: `${manifests.length} without findings` })
-  return [...checks, ...findings.map(({ severity, file, rule, message, fix }): Check => ({ subject: 'Manifests', verdict: severity === 'error' ? 'error' : 'warning', detail: `${file}: ${message}${rule === 'skill/missing' ? `. ${fix ?? ''}` : ''}` }))]
+  return [...checks, ...findings.map(({ severity, file, line, message, fix }): Check => ({ subject: 'Manifests', verdict: severity === 'error' ? 'error' : 'warning', detail: `${file}${line === undefined ? '' : `:${line}`}: ${message}${fix === undefined ? '' : `. ${fix}`}` }))]
 }

@@ -47,7 +47,7 @@ export function Login ({ api, notice, onLogin }: LoginProps): VNode {
           </p>
         )}
         <button class='primary' disabled={isBusy}>Log in</button>
-        <p class='soft small'>A first start wrote one to <code>.env</code>: <code>grep API_KEY= .env</code></p>
+        <p class='soft small'>A first start wrote one to <code>.env</code>: <code>grep ^API_KEY= .env</code></p>
       </form>
     </main>
   )

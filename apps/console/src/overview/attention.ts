@@ -136,7 +136,7 @@ function questions ({ asking = 0 }: Situation): Attention[] {
   return [{
     severity: 'warn',
     text: `${counted(asking, 'job waits', 'jobs wait')} for an answer.`,
-    advice: 'Their tools ask something. Answer on the page of the job: without an answer it ends with INPUT_EXPIRED.',
+    advice: 'A tool asks something. Answer on the page of the job: without an answer it ends with INPUT_EXPIRED.',
     href: hrefOf(['jobs'], { status: 'input_required' })
   }]
 }

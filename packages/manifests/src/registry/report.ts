@@ -32,10 +32,12 @@ export function reportReload (result: ReloadResult, logger: ReportLogger): void 
 
 /** Rules of the policy file, tools, or both, which go on as they were. */
 function keptText (errors: readonly Finding[]): string {
-  const ofRules = errors.filter(isOfPolicyFile).length
-  if (ofRules === 0) return 'the tools that they are about are served as they were'
+  const ofTools = errors.filter(error => !isOfPolicyFile(error))
+  const files = new Set(ofTools.filter(({ whole }) => whole === true).map(({ file }) => file))
+  const all = files.size === 0 ? '' : `, all of ${[...files].join(' and ')},`
+  if (ofTools.length === errors.length) return `the tools that they are about${all} are served as they were`
   const rules = 'the rules of POLICY_FILE stay in force as they were'
-  return ofRules === errors.length ? rules : `${rules}, and the tools that the others are about are served as they were`
+  return ofTools.length === 0 ? rules : `${rules}, and the tools that the others are about${all} are served as they were`
 }
 
 function isOfPolicyFile ({ rule, whole }: Finding): boolean {
