@@ -219,7 +219,7 @@ t.test('a server that ignores the end of its input and SIGTERM is gone when the 
   t.notOk(isAlive(outcome.ok ? Number(outcome.output) : process.pid))
 })
 
-t.test('a server that no manifest has any more, or has otherwise, ends: at once, or behind the calls that run', async t => {
+t.test('a server whose entry was removed or changed ends: at once, or after the calls that run', async t => {
   const calls = open(t, [''])
   const pidOf = async (context: Partial<RunContext> = {}): Promise<number> => Number(outputOf(await calls.call('pid', {}, context)))
   const [own, other] = [await pidOf(), await pidOf({ tenant: 'acme' })]

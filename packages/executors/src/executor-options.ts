@@ -34,7 +34,7 @@ export interface Executors {
   prepare (): Promise<void>
   /**
    * Says which tools there are from now on. Processes of those that ask for it wait ready, in their boxes, each for one call.
-   * Connections to MCP servers that none of them has, or has otherwise, end behind their last call.
+   * A connection to an MCP server whose entry was removed or changed ends after its last call.
    */
   keep (tools: readonly Tool[]): void
   /** Starts a process that does nothing: what the worker is out of, if that fails. */

@@ -73,7 +73,7 @@ interface Bounds {
   finding?: LayerFinding
 }
 
-/** What a worker and what runs beside it have of the memory before any tool, in bytes: a quarter, and at most this. */
+/** Memory that no tool gets, for the worker and what runs beside it: a quarter, at most so many bytes. */
 const mostOwn = 512 * 2 ** 20
 
 function openGroups ({ workers, ...limits }: SandboxOptions['groups'] = { workers: 0 }): Bounds {

@@ -14,7 +14,7 @@ export interface SandboxOptions extends FoundationOptions {
   python?: boolean
   /** Whether there are tools that name their hosts: networks are proved now, and not by the first call in one; default false. */
   networks?: boolean
-  /** Limits of all tools of the worker together, where there are control groups; its memory it shares with so many other `workers`. */
+  /** Limits of all tools of the worker together, where there are control groups. So many `workers` share the memory in equal parts. */
   groups?: Pick<ToolGroupLimits, 'processes' | 'onEnded'> & { workers: number }
 }
 

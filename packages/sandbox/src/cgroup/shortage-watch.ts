@@ -6,7 +6,7 @@ import { signalProcess } from '../process/table/process-table.ts'
 import type { OwnedCall, Shortage } from '../process/table/groups.ts'
 import type { Hierarchy } from './hierarchy.ts'
 
-/** How often it is looked at what all tools have, in milliseconds. */
+/** Milliseconds from one look at what all tools have to the next. */
 const lookMs = 100
 /** It is short when tools hold so much of what they may have together. */
 const short = 0.9

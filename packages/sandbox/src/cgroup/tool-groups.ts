@@ -50,25 +50,25 @@ type Group = ReadonlyMap<Controller, string>
 export function openToolGroups (
   hierarchy: Hierarchy, { ofCall, onEnded = () => {}, ...limits }: ToolGroupLimits, service: number
 ): ProcessGroups {
+  const { version } = hierarchy
   const own = hierarchy.version === 2
     ? unifiedGroup(hierarchy.directory, service)
     : hierarchy.directories
   removeStale([...own.values()])
   const group = makeGroup(own, `toolyard-${process.pid}-${process.hrtime.bigint()}`)
   const set = (target: Group, { memoryBytes, processes }: GroupLimits): Array<[file: string, value: string]> =>
-    settings(target, hierarchy.version, { memoryBytes, processes })
+    settings(target, version, { memoryBytes, processes })
   orRemoved(group, () => {
     for (const [file, value] of set(group, limits)) writeFileSync(file, value)
-    writeFileSync(join(directoryIn(group, 'cpu'), hierarchy.version === 2 ? 'cpu.weight' : 'cpu.shares'), String(hierarchy.version === 2 ? weight.version2 : weight.version1))
-    if (hierarchy.version === 2) writeFileSync(join(directoryIn(group, 'memory'), 'cgroup.subtree_control'), '+memory +pids +cpu')
+    writeFileSync(join(directoryIn(group, 'cpu'), version === 2 ? 'cpu.weight' : 'cpu.shares'), String(version === 2 ? weight.version2 : weight.version1))
+    if (version === 2) writeFileSync(join(directoryIn(group, 'memory'), 'cgroup.subtree_control'), '+memory +pids +cpu')
   })
-  const helpers = hierarchy.version === 2 ? makeGroup(group, helpersName) : group
+  const helpers = version === 2 ? makeGroup(group, helpersName) : group
   const memory = directoryIn(group, 'memory')
   /** By the first process of a call. */
   const owned = new Map<number, OwnedCall>()
   /** Not whoever starts tools, and no host of Python tools: all calls of its module would end with it. */
   const candidates = (): string[] => groupsIn(memory).map(below => basename(below)).filter(name => !/^(?:host-|tools$)/.test(name))
-  const { version } = hierarchy
   const bounds = [memoryOf(memory, limits.memoryBytes ?? Infinity, version), processesOf(directoryIn(group, 'pids'), limits.processes ?? Infinity)]
   const watch = watchShortages(bounds, { candidates, callOf: pid => owned.get(pid), onEnded })
   let calls = 0
