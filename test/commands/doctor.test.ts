@@ -79,3 +79,10 @@ void t.test('the doctor exits 1 for a file of rules with which no call would run
   t.match(output, /ERROR +Manifests +\S+rules\.json:1: is no list of rules\. Write \[\{"when"/)
   t.equal(status, 1)
 })
+
+void t.test('the doctor looks at the manifest that a start in its directory would take', async t => {
+  const cwd = t.testdir({ 'tools.json': JSON.stringify({ tools: [{ name: 'bare', description: 'x', schema: { type: 'object' }, command: ['bare.sh'] }] }) })
+  const { stdout, status } = spawnSync(process.execPath, [program, 'doctor'], { cwd, env: { PATH: process.env['PATH'], SANDBOX: 'off' }, encoding: 'utf8' })
+  t.match(stdout, /ERROR +Manifests +\S*tools\.json\S*: .*"bare": relative command\[0\] must start with/)
+  t.equal(status, 1)
+})

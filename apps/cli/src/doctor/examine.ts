@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { openSandbox, tryImports } from '@toolyard/executors'
 import { boundLayer } from '@toolyard/sandbox'
+import { manifestIn } from '../start/configuration.ts'
 import { validateManifests, type ModuleTries, type Tool } from '@toolyard/manifests'
 import { checkRedis, connectRedis, isConnected } from '@toolyard/store'
 import { findRedisServer } from '@toolyard/store/server'
@@ -68,7 +69,8 @@ async function examinePython (): Promise<Check> {
 
 async function examineManifests (settings: Settings): Promise<Check[]> {
   const { skills, policyFile, lock } = toolSourcesOf(settings, process.env)
-  const manifests = settings.TOOL_MANIFESTS ?? sampleManifests().split(',')
+  const found = manifestIn(process.cwd())
+  const manifests = settings.TOOL_MANIFESTS ?? (found === undefined ? sampleManifests().split(',') : [found])
   const python = (await programPaths('python3', process.env)).length > 0
   const checks: Check[] = []
   const tryAll = async (tools: readonly Tool[]): Promise<ModuleTries> => {

@@ -26,11 +26,16 @@ export async function configure (directory: string, env: NodeJS.ProcessEnv): Pro
   const { API_KEY: key, API_KEYS_JSON: keys, API_AUTH_DISABLED: open, TOOL_MANIFESTS: manifests } = readSettings(env)
   const newKey = key === undefined && keys === undefined && !open
   if (newKey) env['API_KEY'] = makeApiKey(join(directory, '.env'))
-  const foundManifest = manifests === undefined && existsSync(join(directory, manifestName)) ? manifestName : undefined
+  const foundManifest = manifests === undefined ? manifestIn(directory) : undefined
   if (foundManifest !== undefined) env['TOOL_MANIFESTS'] = foundManifest
   const settings = readSettings(env)
   await provideWorkspace(settings.WORKSPACE_DIR)
   return { settings, newKey, foundManifest }
+}
+
+/** The manifest that `toolyard start` takes in a directory where no setting names one; undefined: there is none. */
+export function manifestIn (directory: string): string | undefined {
+  return existsSync(join(directory, manifestName)) ? manifestName : undefined
 }
 
 /** Fills `directory` with a copy of the sample workspace when it doesn't exist. Returns whether it did. */
