@@ -11,12 +11,12 @@ import type { DeclaredCheck, ToolCall } from '../run/tool-call.ts'
 import { bufferOf } from '@toolyard/runtime/threads'
 import { traceFields } from '../run/trace-fields.ts'
 import type { Connection, RemoteCall } from './connection.ts'
-import { unfitAnswer, type CallResult } from './message.ts'
-import { ServerFault, UnsentFault } from './message-reader.ts'
+import { unfitAnswer, type CallResult } from './wire/message.ts'
+import { ServerFault, UnsentFault } from './wire/message-reader.ts'
 import { scopeOf, unaskedError } from './server-tool.ts'
 import { asking, never, nobodyAnswers, ServerQuestions } from './server-questions.ts'
 import type { Lease, McpServers } from './servers.ts'
-import { hidden, hiddenIn } from './setting-text.ts'
+import { hidden, hiddenIn } from './wire/setting-text.ts'
 
 /** Answers of a server that has forgotten the session of a connection: it has not looked at the call. */
 const sessionLost: ReadonlySet<unknown> = new Set([400, 401, 403, 404, 409, 410])

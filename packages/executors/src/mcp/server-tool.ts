@@ -1,12 +1,8 @@
 import { isRecord, withoutUndefined, type CallError } from '@toolyard/contract/terms'
 import type { McpServer, Tool } from '@toolyard/manifests'
 import { ownerOfCall, type RunContext } from '../run/outcome.ts'
-import type { WorkerHost } from '../run/tool-call.ts'
-import type { ServerPlace } from './server-process.ts'
-import { storedNamesOf } from './setting-text.ts'
-
-/** Of one server, so that no server takes the place of what others report. */
-const mostReports = 200
+import type { ServerPlace } from './wire/server-process.ts'
+import { storedNamesOf } from './wire/setting-text.ts'
 
 /** A server as a tool: all of its tools are shut in alike, and it may have none yet. */
 export function serverTool (server: McpServer): Tool {
@@ -44,18 +40,6 @@ export function scopeOf (
   if (tenant === undefined && session === undefined && key === undefined) return { owner }
   const scope = JSON.stringify([tenant ?? null, session?.id ?? null, key ?? null])
   return session === undefined ? { scope, owner } : { scope, owner, sessionId: session.id }
-}
-
-/** Gives what writes to the log what is wrong with a server, and was not written before. */
-export function createReports (logger: WorkerHost['logger']): (server: McpServer, message: string) => void {
-  const reported = new Map<string, Set<string>>()
-  return (server, message) => {
-    const id = slotId(server, '')
-    const known = reported.get(id) ?? new Set()
-    if (known.has(message) || known.size >= mostReports) return
-    reported.set(id, known.add(message))
-    logger?.warn({ server: server.name, file: server.source.file, reason: message }, `MCP server ${JSON.stringify(server.name)}: ${message}`)
-  }
 }
 
 /** The error of a call that has not reached its server. */

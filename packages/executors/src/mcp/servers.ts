@@ -7,10 +7,11 @@ import { SharedForms } from '../result/shared-forms.ts'
 import { createThreads } from '../run/create-threads.ts'
 import type { WorkerHost } from '../run/tool-call.ts'
 import { openConnection, type Connection } from './connection.ts'
-import { ServerFault } from './message-reader.ts'
-import { shortageOfBox, tellingLine, type ServerPlace } from './server-process.ts'
-import { createReports, entryOf, slotId, unavailable } from './server-tool.ts'
-import { hidden, secretsOf, storedStamp } from './setting-text.ts'
+import { ServerFault } from './wire/message-reader.ts'
+import { shortageOfBox, tellingLine, type ServerPlace } from './wire/server-process.ts'
+import { createReports } from './server-reports.ts'
+import { entryOf, slotId, unavailable } from './server-tool.ts'
+import { hidden, secretsOf, storedStamp } from './wire/setting-text.ts'
 
 /*
  * The servers of a worker: one connection for each tenant and session that calls it, opened with the first call and kept, so that no server

@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client'
 import { mostMcpTools, storedJson, type McpTool } from '@toolyard/contract/terms'
-import { sentTool, type SentTool } from './message.ts'
-import { ServerFault } from './message-reader.ts'
+import { sentTool, type SentTool } from './wire/message.ts'
+import { ServerFault } from './wire/message-reader.ts'
 
 /** The tools that a server has now. What they say may be long: their digests are kept alone. */
 export interface ToolList {

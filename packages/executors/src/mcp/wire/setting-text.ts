@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { isSecretVariable } from '@toolyard/contract/terms'
 import type { McpServer, SettingText } from '@toolyard/manifests'
-import { withoutTexts, withoutTextsIn } from '../result/hidden-texts.ts'
-import { secretForms } from '../result/secret-forms.ts'
-import type { SharedForms, Taken } from '../result/shared-forms.ts'
+import { withoutTexts, withoutTextsIn } from '../../result/hidden-texts.ts'
+import { secretForms } from '../../result/secret-forms.ts'
+import type { SharedForms, Taken } from '../../result/shared-forms.ts'
 
 /** Values of texts, those that are secrets, and what was sent with one in it; or what the first text lacks. */
 type SettingTexts = { ok: true, texts: Record<string, string>, secrets: string[], sent: string[] } | { ok: false, missing: string }

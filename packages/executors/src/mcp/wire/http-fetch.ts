@@ -5,7 +5,7 @@ import { openConnections } from '@toolyard/runtime/connections'
 import { AddressRefusedError, isListedHost, startTimeLimit } from '@toolyard/runtime/outgoing'
 import { shortageError, shortageOf } from '@toolyard/sandbox'
 import { fetch, type RequestInit, type Response as FetchResponse } from 'undici'
-import type { HttpPolicy } from '../run/tool-call.ts'
+import type { HttpPolicy } from '../../run/tool-call.ts'
 import { readEvents, readWhole, unanswered, type Reading } from './http-body.ts'
 import { ServerFault, UnsentFault, notRead } from './message-reader.ts'
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { mcpDigest } from '@toolyard/contract/mcp-digest'
 import { around, isMcpTool, isRecord, listedTool, mcpToolFault, mostMcpTools, orElse, writeJson, firstChars } from '@toolyard/contract/terms'
-import { parseJson, partsOf } from '../run/json.ts'
+import { parseJson, partsOf } from '../../run/json.ts'
 import { movable, type ThreadAnswer } from '@toolyard/runtime/threads'
 import { hiddenIn } from './setting-text.ts'
 

@@ -1,7 +1,7 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import { asError, isRecord } from '@toolyard/contract/terms'
 import { onAbort } from '@toolyard/runtime'
-import type { HttpPolicy } from '../run/tool-call.ts'
+import type { HttpPolicy } from '../../run/tool-call.ts'
 import { unanswered } from './http-body.ts'
 import { createGuardedFetch, type FetchOptions } from './http-fetch.ts'
 import { ServerFault } from './message-reader.ts'

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { CallError } from '@toolyard/contract'
 import type { McpConnection } from '@toolyard/manifests'
 import { startProcess, shortageOf, terminate, findOnPath, unbuiltError, type ProcessPlan, type ProcessHost, type Shortage } from '@toolyard/sandbox'
-import { toolEnvironment } from '../run/environment.ts'
-import { failure, shortageText, type Failure } from '../run/outcome.ts'
-import type { WorkerHost } from '../run/tool-call.ts'
+import { toolEnvironment } from '../../run/environment.ts'
+import { failure, shortageText, type Failure } from '../../run/outcome.ts'
+import type { WorkerHost } from '../../run/tool-call.ts'
 import { settingTexts } from './setting-text.ts'
 
 /** How long a server may take to end by itself once its stdin has ended. */
