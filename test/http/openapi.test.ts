@@ -167,3 +167,20 @@ t.test('without authentication the document has every tool, and only this machin
   t.same(body.security, [])
   t.equal((await open.client.request('/openapi.json', { key: null, headers: { host: 'elsewhere.test' } })).status, 403)
 })
+
+/** As much of the writer of documents as the next test takes. */
+type Documents = new (routes: readonly object[], authDisabled: boolean) => {
+  write: (query: { tools: readonly object[], toolsOnly: boolean, server: string }) => Promise<{ pieces: Buffer[] }>
+}
+
+t.test('the parts of the document that are sent are in memory once: clients without a key may ask for it under any host, and not read it', async t => {
+  const { OpenApiDocuments } = await import(import.meta.resolve('@toolyard/api').replace(/index\.js$/, 'openapi/document.js')) as { OpenApiDocuments: Documents }
+  const documents = new OpenApiDocuments([], false)
+  const large = async (server: string): Promise<Buffer[]> => {
+    const { pieces } = await documents.write({ tools: [], toolsOnly: false, server })
+    return pieces.filter(({ length }) => length > 200)
+  }
+  const [first, second] = [await large('http://one'), await large('http://other')]
+  t.ok(first.length > 1)
+  t.ok(first.every((piece, i) => piece === second[i]))
+})

@@ -14,8 +14,8 @@ import { headersOfTools, schemasOfTools, toolEntry, toolParameters } from './too
 
 /** The tools as members of the objects `paths` and `schemas`, without the braces. */
 interface ToolMembers {
-  paths: string
-  schemas: string
+  paths: Buffer
+  schemas: Buffer
 }
 
 interface DocumentQuery {
@@ -24,6 +24,13 @@ interface DocumentQuery {
   /** The operations of tools alone. */
   toolsOnly: boolean
   server: string
+}
+
+/** All but the smallest pieces are in memory once: everybody may have them sent, and not read them. */
+export interface WrittenDocument {
+  pieces: readonly Buffer[]
+  bytes: number
+  etag: string
 }
 
 const { version } = storedJson<{ version: string }>(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
@@ -40,23 +47,22 @@ export class OpenApiDocuments {
     this.#authDisabled = authDisabled
   }
 
-  /** The document, and its entity tag. Many tools take several turns of the event loop. */
-  async write ({ tools, toolsOnly, server }: DocumentQuery): Promise<{ body: Buffer, etag: string }> {
+  /** The document in pieces, and its entity tag. Many tools take several turns of the event loop. */
+  async write ({ tools, toolsOnly, server }: DocumentQuery): Promise<WrittenDocument> {
     const members = this.#members.get(tools) ?? membersOf(tools)
     this.#members.set(tools, members)
-    const { head, paths, tail } = this.#frame(toolsOnly)
-    const { paths: toolPaths, schemas } = await members
-    const parts = [
-      head, `"servers":${JSON.stringify([{ url: server }])},"paths":{`, joined(paths, toolPaths), '},"components":{"schemas":{',
-      joined(this.#frame(toolsOnly).schemas, schemas), '},', tail
+    const { head, paths, schemas, tail } = this.#frame(toolsOnly)
+    const { paths: toolPaths, schemas: toolSchemas } = await members
+    const pieces = [
+      head, Buffer.from(`"servers":${JSON.stringify([{ url: server }])},"paths":{`), ...joined(paths, toolPaths),
+      Buffer.from('},"components":{"schemas":{'), ...joined(schemas, toolSchemas), Buffer.from('},'), tail
     ]
-    const bytes = parts.map(part => Buffer.from(part))
     const hash = createHash('sha256')
-    for (const each of bytes) {
+    for (const each of pieces) {
       hash.update(each)
       if (each.length > largeBytes) await turn()
     }
-    return { body: Buffer.concat(bytes), etag: `"${hash.digest('base64url')}"` }
+    return { pieces, bytes: pieces.reduce((sum, { length }) => sum + length, 0), etag: `"${hash.digest('base64url')}"` }
   }
 
   #frame (toolsOnly: boolean): Frame {
@@ -68,20 +74,22 @@ export class OpenApiDocuments {
 
 /** A part of a document that takes a turn of the event loop by itself. */
 const largeBytes = 1_048_576
+const comma = Buffer.from(',')
+
 async function membersOf (tools: readonly Tool[]): Promise<ToolMembers> {
   const entries = await mapInTurns(tools, tool => {
     const { path, operations, schemas } = toolEntry(tool)
     return { path: `${JSON.stringify(path)}:${JSON.stringify(operations)}`, schemas: JSON.stringify(schemas).slice(1, -1) }
   })
-  return { paths: entries.map(({ path }) => path).join(), schemas: entries.map(({ schemas }) => schemas).join() }
+  return { paths: Buffer.from(entries.map(({ path }) => path).join()), schemas: Buffer.from(entries.map(({ schemas }) => schemas).join()) }
 }
 
-/** A document beside its tools, as text. */
+/** A document beside its tools. */
 interface Frame {
-  head: string
-  paths: string
-  schemas: string
-  tail: string
+  head: Buffer
+  paths: Buffer
+  schemas: Buffer
+  tail: Buffer
 }
 
 const about = `Runs tool calls of LLM agents.
@@ -125,13 +133,13 @@ function newFrame (routes: readonly ListedRoute[] | undefined, authDisabled: boo
     }
   }
   return {
-    head: `${JSON.stringify(head).slice(0, -1)},`,
-    paths: JSON.stringify(paths).slice(1, -1),
-    schemas: JSON.stringify(schemas.components()).slice(1, -1),
-    tail: `${JSON.stringify(tail).slice(1)}}`
+    head: Buffer.from(`${JSON.stringify(head).slice(0, -1)},`),
+    paths: Buffer.from(JSON.stringify(paths).slice(1, -1)),
+    schemas: Buffer.from(JSON.stringify(schemas.components()).slice(1, -1)),
+    tail: Buffer.from(`${JSON.stringify(tail).slice(1)}}`)
   }
 }
 
-function joined (...members: readonly string[]): string {
-  return members.filter(each => each !== '').join()
+function joined (ours: Buffer, ofTools: Buffer): Buffer[] {
+  return ours.length === 0 || ofTools.length === 0 ? [ours, ofTools] : [ours, comma, ofTools]
 }

@@ -1,6 +1,7 @@
 import { isRecord, HttpError, unknownParameter } from '@toolyard/contract'
 import { madeOnce } from '@toolyard/runtime'
 import type { FastifyRequest } from 'fastify'
+import { Readable } from 'node:stream'
 import { unauthorizedText } from '../access/request-key.ts'
 import type { ToolCatalog } from '../catalog/tool-catalog.ts'
 import type { OpenApiDocuments } from '../openapi/document.ts'
@@ -32,10 +33,11 @@ export async function openApiRoutes (app: App, { catalog, routes, authDisabled, 
     const tools = principal === null ? noTools : catalog.publication(principal).tools
     const documents = await open()
     const query = { tools, toolsOnly, server: serverOf(request, basePath) }
-    const { body, etag } = await catalog.inTurn(principal, abandoned(reply.raw), async () => await documents.write(query))
+    const { pieces, bytes, etag } = await catalog.inTurn(principal, abandoned(reply.raw), async () => await documents.write(query))
     void reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'x-api-key, authorization' })
     if (namesTag(request.headers['if-none-match'], etag)) return await reply.code(304).send()
-    return await reply.header('content-type', 'application/json; charset=utf-8').send(body)
+    void reply.headers({ 'content-type': 'application/json; charset=utf-8', 'content-length': bytes })
+    return await reply.send(Readable.from(pieces, { objectMode: false }))
   })
 }
 
