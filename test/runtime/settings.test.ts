@@ -77,7 +77,8 @@ t.test('RC4, X35 a bad API_KEYS_JSON is refused with the entry and the reason', 
   t.equal(message('{}'), 'API_KEYS_JSON must be a JSON array')
   t.equal(message('[1]'), 'api.auth.keys[0] must be an object')
   t.equal(message('[{"role":"read"}]'), 'api.auth.keys[0].key is required')
-  t.equal(message('[{"key":"a","role":"read"},{"key":"b"}]'), 'api.auth.keys[1].role must be one of: admin, approver, read')
+  t.equal(message('[{"key":"a","role":"read"},{"key":"b"}]'), 'api.auth.keys[1].role is required: one of admin, approver, read')
+  t.equal(message('[{"key":"a","role":null}]'), 'api.auth.keys[0].role is required: one of admin, approver, read')
   t.equal(message('[{"key":"a","role":"root"}]'), 'api.auth.keys[0].role must be one of: admin, approver, read')
   t.equal(message('[{"key":"a","role":"read","queue_allowlist":["ok","Bad"]}]'), "api.auth.keys[0].queue_allowlist has invalid queue 'Bad'")
   for (const name of ['', ' ', '@acme', 'oauth:bob', 'auth-disabled', '..', 'a\nb', 'a ', '\ud800', 'x'.repeat(101), 7, null]) {

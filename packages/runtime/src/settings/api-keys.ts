@@ -52,6 +52,7 @@ function parseApiKey (entry: unknown, index: number): ApiKey {
   if (unknown !== undefined) throw new Error(`${at} has an unknown field '${unknown}' (known: ${[...known].join(', ')})`)
   if (typeof key !== 'string' || key.trim() === '') throw new Error(`${at}.key is required`)
   if (!sendableKey.test(key.trim())) throw new Error(`${at}.key must be of printable ASCII characters: no other arrives whole in a header`)
+  if (role === undefined || role === null) throw new Error(`${at}.role is required: one of admin, approver, read`)
   const given = roles.find(each => each === role)
   if (given === undefined) throw new Error(`${at}.role must be one of: admin, approver, read`)
   if (name !== undefined && !isKeyName(name)) throw new Error(`${at}.name ${keyNameRule}`)
