@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { reach } from '../jobs/submission.ts'
 import { repoRoot } from '../repo/source-tree.ts'
+import { waitFor } from '../support/condition.ts'
 import { createService, testKeys } from '../support/service.ts'
 import { runToolyard, type Ran } from '../cli/toolyard.ts'
 
@@ -238,4 +240,10 @@ await t.test('docs/command-line.md has every command and every exit status', asy
   t.ok(commands.length > 10)
   for (const name of commands) t.match(page, `\`${name}`, name)
   t.strictSame([...page.matchAll(/^\| (\d) \|/gm)].map(([, code]) => code), ['0', '1', '2', '3', '4', '5', '6'])
+})
+
+await t.test('where manifests have faults, the error of an unknown tool names validate once', async t => {
+  await writeFile(join(service.dir, 'tools.json'), '{"tools": [')
+  const { stderr } = await waitFor('the fault', async () => await run(['call', 'nobody']).then(ran => ran.stderr.includes('has faults') && ran))
+  t.match(stderr, /: `toolyard validate` shows them\. toolyard tools lists those of this key\n$/)
 })

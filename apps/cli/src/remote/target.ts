@@ -103,14 +103,15 @@ export function commandError (error: unknown, { url, apiKey, description }: Targ
   if ((code === 'HELD' || code === 'INPUT_REQUIRED') && typeof jobId === 'string') return new CommandError(`${code}: ${message}`, { status: exitStatus.pending, code, details: { job_id: jobId } })
   if (code === 'TOOL_TIMEOUT') return new CommandError(`${code}: ${message}${timeoutAdvice(details)}`, { code, details })
   if (code === 'FAILED') return asError(error)
-  return new CommandError(`${code}: ${message}${adviceIn(code, details)}`, { code, details })
+  return new CommandError(`${code}: ${message}${adviceIn(code, message, details)}`, { code, details })
 }
 
 /** What may help after an error of a call: the tools that may have been meant, or what would open what was refused. */
-function adviceIn (code: string, details: unknown): string {
+function adviceIn (code: string, message: string, details: unknown): string {
   const { hint } = (details ?? {}) as { hint?: unknown }
   const meant = meantIn(details)
-  const unknown = code === 'UNKNOWN_TOOL' ? '. toolyard tools lists those of this key, and toolyard validate tells the faults of an entry' : ''
+  const faults = message.includes('toolyard validate') ? '' : ', and toolyard validate tells the faults of an entry'
+  const unknown = code === 'UNKNOWN_TOOL' ? `. toolyard tools lists those of this key${faults}` : ''
   return `${meant === '' ? unknown : `${meant} toolyard tools lists them`}${typeof hint === 'string' ? `\n${hint}` : ''}`
 }
 
