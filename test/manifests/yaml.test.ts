@@ -54,6 +54,13 @@ t.test('texts that are nested without bound are refused, and the process that re
   t.equal(stdout, 'done\n')
 })
 
+t.test('a number that JSON has not is refused with its place', async t => {
+  for (const [number, message] of [
+    ['.inf', 'Infinity is no number of JSON'], ['-.Inf', '-Infinity is no number of JSON'], ['.nan', 'NaN is no number of JSON'],
+    ['1e999', 'Infinity is no number of JSON'], ['9'.repeat(400), 'holds a number that is too large']
+  ] as const) t.strictSame(await readYaml(`.inf: 1\nb:\n  - c: &d ${number}\n  - *d\n`), { ok: false, fault: { message, line: 3, column: 11 } }, number)
+})
+
 t.test('as many levels as a manifest may have are read, in blocks and in brackets, and one more is refused with its place', async t => {
   const blocks = (levels: number): string => Array.from({ length: levels }, (_, level) => `${' '.repeat(level)}a:\n`).join('')
   for (const textOf of [blocks, (levels: number) => '- '.repeat(levels) + '1', (levels: number) => '['.repeat(levels) + ']'.repeat(levels)]) {

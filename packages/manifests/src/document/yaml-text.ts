@@ -1,4 +1,4 @@
-import { Composer, isCollection, isNode, isPair, isScalar, LineCounter, type Document } from 'yaml'
+import { Composer, isCollection, isNode, isPair, isScalar, LineCounter, visit, type Document } from 'yaml'
 import type { DocumentPath } from '../finding/finding.ts'
 import { manifestLimits } from '../tool/limits.ts'
 import type { DuplicateKey } from './duplicate-keys.ts'
@@ -36,7 +36,7 @@ export function readYamlText (text: string, expansion?: number): YamlReading {
     if (second !== undefined) return { ok: false, fault: { message: 'several documents in one file', ...positionAt(lines, second) } }
     const { value, large } = withoutSmallBigInts(document.toJS({ maxAliasCount: manifestLimits.yamlAliases }))
     const fault = plainDataFault(value, expansion)
-    if (fault !== undefined) return { ok: false, fault: { message: fault } }
+    if (fault !== undefined) return { ok: false, fault: { message: fault, ...positionOf(document, fault, lines) } }
     return { ok: true, value, duplicates: duplicates(document, lines), ...large && { large } }
   } catch (error) {
     if (error instanceof TooDeep) return { ok: false, fault: { message: tooDeep, ...positionAt(lines, error.offset) } }
@@ -78,6 +78,19 @@ function offsetOf (document: Document, path: DocumentPath): number | undefined {
     node = isPair(item) ? item.value : item
   }
   return offset
+}
+
+/** Where the first scalar stands that has a fault; nowhere, where the fault is one of the whole. */
+function positionOf (document: Document.Parsed, fault: string, lines: LineCounter): Partial<Position> {
+  let position: Partial<Position> = {}
+  visit(document, {
+    Scalar: (key, { value, range }) => {
+      if (key === 'key' || range == null || scalarFault(value) !== fault) return undefined
+      position = positionAt(lines, range[0])
+      return visit.BREAK
+    }
+  })
+  return position
 }
 
 /** Keys that stand twice, level by level; a merge key may. */
