@@ -3,11 +3,13 @@ import type { Outcome } from '@toolyard/executors'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { waitFor } from '../support/condition.ts'
+import { hasPython } from '../support/python.ts'
 import { outputOf } from '../executors/fixture.ts'
 import { described, toolOf } from '../executors/mcp-fixture.ts'
 import { boxedTools, withoutBox, withoutGroups, type BoxedTools } from '../sandbox/boxed-tools.ts'
 
 const skip = await withoutBox() || await withoutGroups()
+const skipPython = skip === false && !hasPython() ? 'there is no Python' : skip
 const mebibyte = 2 ** 20
 
 /** Tools that have a gibibyte together, as if so many workers shared this machine. */
@@ -45,6 +47,50 @@ void t.test('a call with many processes is ended as a whole when all tools have 
   t.equal(ended, 1)
   t.equal(other.isOver(), false)
   t.equal(outputOf(await tools.shell('echo fine')), 'fine')
+  stop.abort()
+  t.match(await other.outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
+})
+
+/** Eighty processes fill the buffers of a hundred socket pairs each, which are memory of the kernel: more than 1.5 gibibytes. */
+const fillBuffers = `
+import os, socket, time
+for each in range(80):
+    if os.fork() == 0:
+        break
+else:
+    time.sleep(600)
+pairs = [socket.socketpair() for pair in range(100)]
+for one, other in pairs:
+    one.setblocking(False)
+    try:
+        while True:
+            one.send(b'x' * 65536)
+    except BlockingIOError:
+        pass
+time.sleep(600)
+`
+
+void t.test('what a call holds in buffers of the kernel counts as its memory', { skip: skipPython }, async t => {
+  const stop = new AbortController()
+  const tools = await crowdedTools(t, () => {})
+  const other = hold(tools, 'other', { processes: 1, each: 200, signal: stop.signal })
+  await waitFor('the other tenant holds its memory', () => tools.logged.includes('held by other'), 30_000)
+  const greedy = tools.shell(`exec python3 -c "${fillBuffers}"`, { tenant: 'greedy', signal: stop.signal })
+  t.match(await greedy, { ok: false, error: { code: 'TOOL_FAILED', message: /^All tools of this worker together had nearly no memory left, and this call was ended: it held \d{3,} MiB$/ } })
+  t.equal(other.isOver(), false)
+  stop.abort()
+  t.match(await other.outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
+})
+
+void t.test('names of files that a call looked up are dropped when memory is short, and the call goes on', { skip: skipPython }, async t => {
+  const stop = new AbortController()
+  let ended = 0
+  const tools = await crowdedTools(t, () => { ended += 1 })
+  const other = hold(tools, 'other', { processes: 1, each: 500, signal: stop.signal })
+  await waitFor('the other tenant holds its memory', () => tools.logged.includes('held by other'), 30_000)
+  const seek = "python3 -c \"$(printf 'import os\\nfor i in range(1500000): os.path.exists(chr(47) + str(i).zfill(200))\\n')\"; echo fine"
+  t.equal(outputOf(await tools.shell(seek, { tenant: 'seeker', signal: stop.signal })), 'fine')
+  t.equal(ended, 0)
   stop.abort()
   t.match(await other.outcome, { ok: false, error: { code: 'JOB_CANCELLED' } })
 })

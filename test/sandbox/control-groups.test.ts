@@ -137,6 +137,36 @@ for (const version of [1, 2] as const) {
   })
 }
 
+for (const version of [1, 2] as const) {
+  t.test(`version ${version}: what the kernel has left when it was told to drop what it can is held`, async t => {
+    const directory = groupFiles(t, 'cpu memory pids\n')
+    const hierarchy = version === 2 ? { version, directory } : { version, directories: new Map((['memory', 'cpu', 'pids'] as const).map(name => [name, directory])) }
+    const groups = openToolGroups(hierarchy, { memoryBytes: 1_000, ofCall: 256 }, process.pid)
+    t.teardown(async () => { await groups.close() })
+    const kernel = version === 2 ? (bytes: number) => ({ 'memory.stat': `slab_reclaimable ${bytes}\n` }) : (bytes: number) => ({ 'memory.kmem.usage_in_bytes': `${bytes}\n` })
+    const tell = (group: string, used: number, ofKernel: number): void => {
+      const files = { ...told[version](used, 0), ...kernel(ofKernel) }
+      for (const [name, text] of Object.entries(files).reverse()) writeFileSync(join(group, name), text)
+    }
+    const begin = (used: number, ofKernel: number): { child: ChildProcess, group: string } => {
+      const child = spawn('sleep', ['60'])
+      t.teardown(() => { child.kill() })
+      endFirst(child.pid ?? 0)
+      const [members = ''] = groups.share('inner').members
+      const group = join(members, '..')
+      writeFileSync(join(group, version === 2 ? 'memory.reclaim' : 'memory.force_empty'), '')
+      writeFileSync(members, `${child.pid}\n`)
+      tell(group, used, ofKernel)
+      return { child, group }
+    }
+    const other = begin(400, 0)
+    const greatest = begin(600, 580)
+    tell(join(groups.ofHelper().members[0] ?? '', version === 2 ? '../..' : '..'), 1_000, 580)
+    t.strictSame(await once(greatest.child, 'exit'), [null, 'SIGKILL'])
+    t.equal(other.child.exitCode, null)
+  })
+}
+
 t.test('a call that holds little is ended where its owner has many of them, which leave others nothing', async t => {
   const directory = groupFiles(t, 'cpu memory pids\n')
   const ended: number[] = []

@@ -5,11 +5,18 @@ import { isFirstToEnd } from '../process/table/memory-order.ts'
 import { signalProcess } from '../process/table/process-table.ts'
 import type { OwnedCall, Shortage } from '../process/table/groups.ts'
 import type { Hierarchy } from './hierarchy.ts'
+import { KernelMemory, numberIn, statIn } from './kernel-memory.ts'
 
 /** Milliseconds from one look at what all tools have to the next. */
 const lookMs = 100
 /** It is short when tools hold so much of what they may have together. */
 const short = 0.9
+/** From then on it is found out what of the kernel's memory is held, where that isn't told: this takes some looks. */
+const nearlyShort = 0.75
+const partsOfFiles = {
+  1: ['total_inactive_file', 'total_active_file'],
+  2: ['inactive_file', 'active_file']
+}
 /** What holds less is not ended, since that would free nothing, unless all of its owner hold much together. */
 const least = 1 / 64
 const much = 1 / 4
@@ -28,12 +35,17 @@ export interface SharedBound {
   directory: string
   /** What a group has; a quick look, which may say too much. */
   used: (group: string) => number
+  /** Without what the kernel drops, or may drop. */
   held: (group: string) => number
+  /** Where it isn't told what of the kernel's memory can be dropped. */
+  ofKernel?: KernelMemory
 }
 
 interface WatchOptions {
   /** The names of the groups of what may be ended. */
   candidates: () => readonly string[]
+  /** All groups below that of all tools. */
+  groups: () => readonly string[]
   /** The call that a process is the first one of. */
   callOf: (pid: number) => OwnedCall | undefined
   onEnded: (ended: EndedForShortage) => void
@@ -51,9 +63,11 @@ interface Greatest extends Holder {
   ofOwner: number
 }
 
-/** Memory in bytes. */
+/** Memory in bytes. What the kernel drops when it is needed stays in a group when its call is over; the next one there doesn't hold it. */
 export function memoryOf (directory: string, most: number, version: Hierarchy['version']): SharedBound {
-  return { of: 'memory', most, directory, used: group => usedBytes(group, version), held: group => heldBytes(group, version) }
+  const ofKernel = new KernelMemory(version)
+  const used = (group: string): number => numberIn(join(group, version === 2 ? 'memory.current' : 'memory.usage_in_bytes'))
+  return { of: 'memory', most, directory, used, held: group => used(group) - ofKernel.of(group) - statIn(group, partsOfFiles[version]), ofKernel }
 }
 
 /** Processes and threads. */
@@ -68,15 +82,22 @@ export function processesOf (directory: string, most: number): SharedBound {
  * and every tool that needs some waits meanwhile: 14 s where calls have a hundred processes each. Where there are no more
  * processes, no call can begin.
  */
-export function watchShortages (bounds: readonly SharedBound[], { candidates, callOf, onEnded }: WatchOptions): { close (): void } {
+export function watchShortages (bounds: readonly SharedBound[], { candidates, groups, callOf, onEnded }: WatchOptions): { close (): void } {
   const looks = bounds.filter(({ most }) => most !== Infinity).map(bound => {
+    const { of, most, directory, used, held, ofKernel } = bound
     let last: number | undefined
-    return () => {
-      const { of, most, directory, used, held } = bound
-      if (used(directory) < most * short) return
-      const all = held(directory)
+    const heldIn = (group: string): number => held(group) + (ofKernel?.heldIn(group) ?? 0)
+    function look (): void {
+      if (used(directory) < most * (ofKernel === undefined ? short : nearlyShort)) {
+        ofKernel?.forget()
+        return
+      }
+      const beside = held(directory)
+      const all = beside + (ofKernel?.held() ?? 0)
+      if (ofKernel !== undefined && beside + ofKernel.of(directory) >= most * nearlyShort) ofKernel.drop(groups(), most * least, look)
+      else ofKernel?.forget()
       if (all < most * short) return
-      const greatest = greatestOf(candidates().map(name => holderIn(join(directory, name), held, callOf)))
+      const greatest = greatestOf(candidates().map(name => holderIn(join(directory, name), heldIn, callOf)))
       if (greatest === undefined || (greatest.held < most * least && greatest.ofOwner < most * much)) return
       for (const pid of greatest.pids) signalProcess(pid, 'SIGKILL')
       // Large processes take some looks to go.
@@ -86,6 +107,7 @@ export function watchShortages (bounds: readonly SharedBound[], { candidates, ca
       }
       last = greatest.pids[0]
     }
+    return look
   })
   const timer = setInterval(() => { for (const look of looks) look() }, lookMs).unref()
   return { close () { clearInterval(timer) } }
@@ -108,30 +130,6 @@ function greatestOf (holders: readonly Holder[]): Greatest | undefined {
     if (pids.length > 0) return { ...holder, pids, ofOwner: most }
   }
   return undefined
-}
-
-function usedBytes (group: string, version: Hierarchy['version']): number {
-  return numberIn(join(group, version === 2 ? 'memory.current' : 'memory.usage_in_bytes'))
-}
-
-function numberIn (file: string): number {
-  return Number(orElse(() => readFileSync(file, 'latin1'), '0'))
-}
-
-/**
- * Without what the kernel drops when memory is needed: parts and names of files that it has at hand. They stay in a group when
- * its call is over, and the next one there would be ended for them. Version 1 tells of names only with the kernel's other memory.
- */
-function heldBytes (group: string, version: Hierarchy['version']): number {
-  const stat = orElse(() => readFileSync(join(group, 'memory.stat'), 'latin1'), '')
-  const files = stat.split('\n').map(line => line.split(' ')).filter(([name = '']) => droppable[version].includes(name))
-  const ofKernel = version === 1 ? numberIn(join(group, 'memory.kmem.usage_in_bytes')) : 0
-  return usedBytes(group, version) - ofKernel - files.reduce((sum, [, bytes]) => sum + Number(bytes), 0)
-}
-
-const droppable = {
-  1: ['total_inactive_file', 'total_active_file'],
-  2: ['inactive_file', 'active_file', 'slab_reclaimable']
 }
 
 function processesIn (group: string): number[] {

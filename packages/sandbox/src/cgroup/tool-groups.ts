@@ -70,7 +70,7 @@ export function openToolGroups (
   /** Not whoever starts tools, and no host of Python tools: all calls of its module would end with it. */
   const candidates = (): string[] => groupsIn(memory).map(below => basename(below)).filter(name => !/^(?:host-|tools$)/.test(name))
   const bounds = [memoryOf(memory, limits.memoryBytes ?? Infinity, version), processesOf(directoryIn(group, 'pids'), limits.processes ?? Infinity)]
-  const watch = watchShortages(bounds, { candidates, callOf: pid => owned.get(pid), onEnded })
+  const watch = watchShortages(bounds, { candidates, groups: () => groupsIn(memory), callOf: pid => owned.get(pid), onEnded })
   let calls = 0
   let shares = 0
   return {

@@ -7,7 +7,6 @@ const answer = (errno: number): Instruction => verdict(0x00050000 | errno)
 const notPermitted = answer(1)
 const notImplemented = answer(38)
 const noSuchFamily = answer(97)
-const noSuchProtocol = answer(93)
 const noSuchType = answer(94)
 const notSupported = answer(95)
 
@@ -16,13 +15,11 @@ const at = { number: 0, architecture: 4 } as const
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET; for unshare also NEWTIME, whose bit clone has for the signal. */
 const newNamespaces = 0x7e020000
 const newTime = 0x80
-/** AF_INET and AF_INET6: no Unix, vsock, packet or crypto sockets. */
-const families = [2, 10]
 /**
- * AF_NETLINK and NETLINK_ROUTE, which the resolver needs. Through NETLINK_CONNECTOR the kernel tells of every process of the
- * machine that begins or ends, with its name, also to who is in namespaces of processes and users.
+ * AF_INET and AF_INET6: no Unix, vsock, packet or crypto sockets, and no netlink. The kernel counts answers of netlink that nobody reads
+ * for no control group, so that a call could fill the machine's memory with them; resolvers and `getaddrinfo` do without.
  */
-const [netlink, route] = [16, 0]
+const families = [2, 10]
 /** CLONE_NEWNS, NEWIPC, NEWPID, NEWNET: what is new for each call of a Python tool. */
 const innerNamespaces = [0x20000000, 0x00020000 | 0x08000000, 0x00020000 | 0x08000000 | 0x40000000]
 const newPids = 0x20000000
@@ -61,7 +58,7 @@ const terminalInput = [0x5412, 0x541c]
 /**
  * The seccomp filter of the sandbox, for the architecture by Node's name; undefined where there is none. It refuses the
  * ways to new namespaces, to other processes' memory, to mounts, keys, tracing and the kernel's rarer interfaces, and
- * every socket that is neither IP nor netlink about routes, but for pairs of Unix sockets that can't be connected to anything
+ * every socket that isn't IP, but for pairs of Unix sockets that can't be connected to anything
  * else. No file gets the rights of its owner or group for who runs it (`chmod u+s`), and none takes space beyond its end. A system
  * call of another architecture kills the process: its numbers mean something else.
  *
@@ -101,10 +98,7 @@ function templateRules (numbers: Architecture): Instruction[] {
 
 function onlyFamilies (numbers: Architecture, allowed = families): Instruction[] {
   return [
-    ...onCall(numbers.socket, [
-      load(argument(0)), whenEqual(netlink, 4), load(argument(2)), unlessEqual(route, 1), noSuchProtocol, allow,
-      ...oneOf(0, allowed, noSuchFamily)
-    ]),
+    ...onCall(numbers.socket, oneOf(0, allowed, noSuchFamily)),
     ...onCall(numbers.socketpair, [
       load(argument(0)), unlessEqual(unix, 1), noSuchFamily,
       load(argument(1)), keepBits(socketType), ...boundPairs.flatMap(type => [whenEqual(type, 1), allow]), noSuchType
