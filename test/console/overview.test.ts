@@ -62,6 +62,19 @@ t.test('the overview lists what needs attention, the worst first, and nothing el
   ])
 })
 
+t.test('of several workers of one machine a notice says which it is about, and those that say the same have one', async t => {
+  const [one, other, third] = ['11111111-a', '22222222-b', '33333333-c'].map(id => ({ ...worker, id })) as [typeof worker, typeof worker, typeof worker]
+  const sandbox = { level: 'none' as const, missing: ['bwrap'] }
+  const busy = (average: number): object => ({ load: { ...worker.load, average } })
+  t.match(attentionOf({ workers: [one, { ...other, shortage: 'ENOSPC' }] }), [{ text: "Worker node-1 22222222 takes no jobs: it can't start processes (ENOSPC).", href: '#/workers/22222222-b' }])
+  t.match(attentionOf({ workers: [{ ...one, sandbox }, { ...other, sandbox }, third] }), [{ text: 'Workers node-1 11111111, node-1 22222222 run tools without a sandbox.', href: '#/workers' }])
+  t.same(textsOf({ workers: [{ ...one, sandbox }, { ...other, sandbox: { ...sandbox, missing: [] } }] }), ['Worker node-1 11111111 runs tools without a sandbox.', 'Worker node-1 22222222 runs tools without a sandbox.'])
+  t.same(textsOf({ workers: [one, other, third, worker].map(each => ({ ...each, sandbox })) }), ['4 workers of node-1 run tools without a sandbox.'])
+  t.same(textsOf({ workers: [{ ...one, ...busy(5) }, { ...other, ...busy(6) }] }), ['Workers node-1 11111111, node-1 22222222 have too much to do.'], 'each has measured for itself')
+  t.same(textsOf({ workers: [one, { ...other, host: 'node-2', sandbox }] }), ['Worker node-2 runs tools without a sandbox.'])
+  t.same(textsOf({ workers: [one], lostWorkers: [other] }), ['Worker node-1 22222222 went away.'])
+})
+
 t.test('a session that is full, or almost, is told; many are told in one line', async t => {
   const session = {
     id: '01a00000-0000-7000-8000-0123456789ab', tenant: null, key: 'k', state: 'open' as const, from: null, ttl_sec: 1, quota_bytes: 1_000, used_bytes: 1_000, created_at: '', last_used_at: '', expires_at: ''

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact'
-import type { Attention } from './attention.ts'
+import type { Attention } from './situation.ts'
 
 interface AttentionListProps {
   items: readonly Attention[]

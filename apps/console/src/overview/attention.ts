@@ -1,33 +1,10 @@
-import type { GoneWorker, QueueView, SessionView, Statistics, ToolOverview, WorkerView } from '@toolyard/contract'
+import type { QueueView, WorkerView } from '@toolyard/contract'
 import { fullnessOf } from '../files/fullness.ts'
 import { hrefOf } from '../parts/route.ts'
 import { programFault } from '../parts/program-fault.ts'
-import { bytes, span } from '../parts/times.ts'
-
-export interface Attention {
-  severity: 'bad' | 'warn'
-  text: string
-  advice: string
-  href: string
-  /** The paused queue that it is about, which can be resumed. */
-  resumes?: string
-}
-
-/** Parts that a key may not see are absent. */
-interface Situation {
-  queues?: readonly QueueView[] | undefined
-  workers?: readonly WorkerView[] | undefined
-  /** Workers that were lost lately, the latest first. */
-  lostWorkers?: ReadonlyArray<Pick<GoneWorker, 'id' | 'host'>> | undefined
-  /** Of the last minutes. */
-  statistics?: Pick<Statistics, 'tools'> | undefined
-  registry?: Pick<ToolOverview, 'tools' | 'findings'> | undefined
-  /** Jobs that failed lately because their worker was lost. */
-  lost?: number | undefined
-  /** Jobs whose tool asks something. */
-  asking?: number | undefined
-  sessions?: readonly SessionView[] | undefined
-}
+import { bytes, counted, span } from '../parts/times.ts'
+import type { Attention, Situation } from './situation.ts'
+import { lostWorkers, workerFaults } from './worker-faults.ts'
 
 /** A job that waits longer than this tells that a queue lags, in seconds. */
 const lagSec = 60
@@ -35,15 +12,10 @@ const lagSec = 60
 const failing = { errors: 3, rate: 0.5 }
 /** More full sessions than these are told in one line. */
 const mostSessions = 3
-/** A machine with so many processes for each processor has too much to do. */
-const overload = 2
 
 export function attentionOf (situation: Situation): Attention[] {
   const looks = [queueFaults, lostJobs, lostWorkers, questions, toolFaults, fullSessions, manifestFaults, workerFaults]
-  const all = looks.flatMap(look => look(situation))
-  // Several workers of one machine say the same of it.
-  const found = all.filter(({ text, advice }, place) => all.findIndex(each => each.text === text && each.advice === advice) === place)
-  return found.sort((a, b) => Number(a.severity === 'warn') - Number(b.severity === 'warn'))
+  return looks.flatMap(look => look(situation)).sort((a, b) => Number(a.severity === 'warn') - Number(b.severity === 'warn'))
 }
 
 function queueFaults ({ queues = [], workers }: Situation): Attention[] {
@@ -120,17 +92,6 @@ function lostJobs ({ lost = 0 }: Situation): Attention[] {
   }]
 }
 
-function lostWorkers ({ lostWorkers: [last, ...more] = [] }: Situation): Attention[] {
-  if (last === undefined) return []
-  const name = last.host ?? last.id
-  return [{
-    severity: 'warn',
-    text: more.length === 0 ? `Worker ${name} went away.` : `${counted(more.length + 1, 'worker')} went away, the last of them ${name}.`,
-    advice: 'It died, or lost Redis, in the last 15 min. If it was not started again, start it; its log, or that of its machine, says why it ended.',
-    href: more.length === 0 ? hrefOf(['workers', last.id]) : hrefOf(['workers'])
-  }]
-}
-
 function questions ({ asking = 0 }: Situation): Attention[] {
   if (asking === 0) return []
   return [{
@@ -187,45 +148,4 @@ function manifestFaults ({ registry }: Situation): Attention[] {
   if (first === undefined) return []
   const where = `${first.file}${first.line === null ? '' : `:${first.line}`}`
   return [{ severity: 'warn', text: `The manifests have ${counted(faults.length, 'fault')}.`, advice: `${where}: ${first.message}`, href: hrefOf(['tools']) }]
-}
-
-function workerFaults ({ workers = [] }: Situation): Attention[] {
-  return workers.flatMap(({ id, host, sandbox, load, shortage, state, places }): Attention[] => {
-    const name = host ?? id
-    const found: Attention[] = []
-    if (state !== 'working') {
-      found.push({
-        severity: 'warn',
-        text: state === 'drained' ? `Worker ${name} is drained.` : `Worker ${name} is being drained.`,
-        advice: state === 'drained' ? 'It runs nothing and takes no jobs: stop it, or resume it.' : `It takes no more jobs, and ends what it runs: ${counted(places?.used ?? 0, 'call')}.`,
-        href: hrefOf(['workers', id])
-      })
-    }
-    if (typeof shortage === 'string') {
-      found.push({
-        severity: 'bad',
-        text: `Worker ${name} takes no jobs: it can't start processes (${shortage}).`,
-        advice: 'See to room in its TMPDIR, to its descriptors, processes and memory. It goes on by itself.',
-        href: hrefOf(['workers', id])
-      })
-    }
-    if (sandbox.level !== 'full') {
-      const missing = sandbox.missing.length === 0 ? '' : ` Without: ${sandbox.missing.join(', ')}.`
-      const text = sandbox.level === 'none' ? `Worker ${name} runs tools without a sandbox.` : `The sandbox of worker ${name} is partial.`
-      found.push({ severity: 'warn', text, advice: `\`toolyard doctor\` there says what is missing.${missing}`, href: hrefOf(['workers', id]) })
-    }
-    if (load !== null && load.average > overload * load.processors) {
-      found.push({
-        severity: 'warn',
-        text: `Worker ${name} has too much to do.`,
-        advice: `${load.average.toFixed(1)} processes want ${counted(load.processors, 'processor')}: see what else runs there, lower WORKER_CONCURRENCY, or add machines.`,
-        href: hrefOf(['workers', id])
-      })
-    }
-    return found
-  })
-}
-
-function counted (count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 }

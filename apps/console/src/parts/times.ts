@@ -28,3 +28,7 @@ export function bytes (count: number): string {
   const size = count / 1_000 ** power
   return `${size.toFixed(size < 10 ? 1 : 0)} ${['B', 'KB', 'MB', 'GB', 'TB'][power] ?? ''}`
 }
+
+export function counted (count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+}
