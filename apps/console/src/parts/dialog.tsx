@@ -7,10 +7,15 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** A dialog above the page; the browser keeps the focus in it, and Esc closes it. */
+/** A dialog above the page; the browser keeps the focus in it, and gives it back at its end. Esc closes it. */
 export function Dialog ({ title, onClose, children }: DialogProps): VNode {
   const element = useRef<HTMLDialogElement>(null)
-  useEffect(() => { element.current?.showModal() }, [])
+  useEffect(() => {
+    const opener = document.activeElement
+    element.current?.showModal()
+    // The browser gives the focus back only at Esc: else the dialog is taken out of the page, and not closed.
+    return () => { if (opener instanceof HTMLElement) opener.focus() }
+  }, [])
   return (
     <dialog ref={element} aria-labelledby='dialog-title' onClose={onClose}>
       <h2 id='dialog-title'>{title}</h2>

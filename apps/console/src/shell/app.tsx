@@ -97,7 +97,7 @@ function Pages ({ access, frame }: { access: Access, frame: Pick<Parameters<type
   return (
     <AccessContext.Provider value={access}>
       <NowContext.Provider value={now}>
-        <Frame {...frame} places={shown} current={current}>
+        <Frame {...frame} places={shown} address={route.path.join('/')} current={current}>
           {title !== 'Not found' && !shown.some(({ path }) => path === current)
             ? <main><h1>{title}</h1><Empty title='This page is not for your key.'><a href={hrefOf([])}>To the overview</a></Empty></main>
             : <Page current={current} route={route} list={list.current} />}

@@ -29,6 +29,8 @@ export interface Place {
 
 interface FrameProps {
   places: readonly Place[]
+  /** What is shown, without its filters. */
+  address: string
   current: string
   theme: Theme
   onTheme: (theme: Theme) => void
@@ -39,9 +41,10 @@ interface FrameProps {
 const heldEveryMs = 15_000
 
 /** Around every page: where one can go, who one is, how it looks. */
-export function Frame ({ places, current, theme, onTheme, onLogout, children }: FrameProps): VNode {
+export function Frame ({ places, address, current, theme, onTheme, onLogout, children }: FrameProps): VNode {
   const { api, person } = useAccess()
   const row = useRef<HTMLElement>(null)
+  const content = useRef<HTMLDivElement>(null)
   const { data: waiting } = useLoad('held', async signal => await api.ask<{ count: number }>('/v1/jobs?status=held&limit=100', { signal }), heldEveryMs)
   const held = waiting?.count
   const isOperator = person.role === 'admin' && person.tenant === undefined
@@ -50,9 +53,15 @@ export function Frame ({ places, current, theme, onTheme, onLogout, children }: 
     const place = row.current?.querySelector<HTMLElement>('[aria-current]')
     if (row.current !== null && place != null) row.current.scrollLeft = place.offsetLeft - (row.current.clientWidth - place.offsetWidth) / 2
   }, [current])
+  // The link that led to another page may be gone, and the focus with it.
+  const before = useRef(address)
+  useEffect(() => {
+    if (before.current !== address && document.activeElement === document.body) content.current?.focus({ preventScroll: true })
+    before.current = address
+  }, [address])
   return (
     <div class='frame'>
-      <a class='skip' href='#main' onClick={event => { event.preventDefault(); document.querySelector<HTMLElement>('main')?.focus() }}>To the content</a>
+      <a class='skip' href='#content' onClick={event => { event.preventDefault(); content.current?.focus() }}>To the content</a>
       <header class='bar'>
         <a class='brand' href={hrefOf([])}><span class='mark' aria-hidden='true'>T</span>Toolyard</a>
         <nav ref={row} class='places' aria-label='Pages'>
@@ -70,7 +79,7 @@ export function Frame ({ places, current, theme, onTheme, onLogout, children }: 
           {person.name !== 'auth-disabled' && <button type='button' class='quiet' onClick={onLogout}>Log out</button>}
         </div>
       </header>
-      {children}
+      <div id='content' ref={content} tabIndex={-1}>{children}</div>
     </div>
   )
 }
