@@ -6,6 +6,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { asError, useLoad } from '../access/load.ts'
 import { useKeys } from '../parts/keys.ts'
+import { Name } from '../parts/long-text.tsx'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 import { TenantFilter } from '../parts/tenant-filter.tsx'
@@ -67,7 +68,7 @@ function Row ({ item, isCurrent, onChoose }: { item: ApprovalItem, isCurrent: bo
   const args = visible(item.arguments_preview)
   return (
     <tr aria-current={isCurrent ? 'true' : undefined} onClick={onChoose}>
-      <td><button type='button' class='quiet row-link' onClick={onChoose}>{tool}</button></td>
+      <td class='wraps'><button type='button' class='quiet row-link' onClick={onChoose}><Name text={tool} /></button></td>
       <td class='wide' title={args}><code>{args}</code></td>
       <td>{key ?? '–'}{tenant === null ? '' : <span class='tag'>{tenant}</span>}</td>
       <td><Time at={at} /></td>

@@ -8,6 +8,7 @@ import { useAccess } from '../access/context.ts'
 import { Confirm } from '../parts/dialog.tsx'
 import { Copy } from '../parts/copy.tsx'
 import { JsonTree } from '../parts/json-tree.tsx'
+import { Name } from '../parts/long-text.tsx'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { Output } from '../parts/output.tsx'
 import { ProgressBar, Status } from '../parts/status.tsx'
@@ -72,7 +73,7 @@ function Head ({ job, back }: { job: JobView, back: string }): VNode {
   return (
     <>
       <header class='page-head'>
-        <h1>{job.tool} <Status status={job.status} /></h1>
+        <h1><Name text={job.tool} /> <Status status={job.status} /></h1>
         {person.can_write && (
           <div class='actions'>
             {job.due_at !== undefined && <button type='button' onClick={() => { void attempt(promote) }}>Run now</button>}

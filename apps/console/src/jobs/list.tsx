@@ -3,6 +3,7 @@ import type { VNode } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
+import { Name } from '../parts/long-text.tsx'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { ProgressBar, Status } from '../parts/status.tsx'
 import { Time } from '../parts/time.tsx'
@@ -102,7 +103,7 @@ function Row ({ job, ticked, onTick }: { job: JobSummary } & Ticks): VNode {
     <tr class='opens' onClick={event => { open(event, job.id) }}>
       {ticked !== undefined && <td class='c-tick'><input type='checkbox' aria-label={`Tick ${job.tool} ${job.id.slice(-8)}`} checked={ticked.has(job.id)} onChange={event => { onTick([job.id], event.currentTarget.checked) }} /></td>}
       <td><Status status={job.status} /></td>
-      <td class='what'><a class='row-link' href={hrefOf(['jobs', job.id])}>{job.tool}</a> <code class='id'>{job.id.slice(-8)}</code>{job.tags.filter(tag => tag !== ofAgents).map(tag => <span key={tag} class='tag'>{tag}</span>)}{job.input_preview !== '{}' && <span class='input wide' title={job.input_preview}>{job.input_preview}</span>}<ProgressBar job={job} /></td>
+      <td class='what'><a class='row-link' href={hrefOf(['jobs', job.id])}><Name text={job.tool} /></a> <code class='id'>{job.id.slice(-8)}</code>{job.tags.filter(tag => tag !== ofAgents).map(tag => <span key={tag} class='tag'>{tag}</span>)}{job.input_preview !== '{}' && <span class='input wide' title={job.input_preview}>{job.input_preview}</span>}<ProgressBar job={job} /></td>
       <td class='wide'>{job.queue}</td>
       <td><Time at={job.created_at} /></td>
       <td class='wide'><Durations job={job} /></td>

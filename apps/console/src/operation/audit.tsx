@@ -2,6 +2,7 @@ import type { ChangeList, ChangeView } from '@toolyard/contract'
 import type { VNode } from 'preact'
 import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
+import { Name } from '../parts/long-text.tsx'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 import { TenantFilter } from '../parts/tenant-filter.tsx'
@@ -51,14 +52,13 @@ function Changes ({ changes }: { changes: readonly ChangeView[] | undefined }): 
   return (
     <div class='table-frame' role='region' aria-label='Changes' tabIndex={0} aria-busy={changes === undefined}>
       <table class='dense listing audit'>
-        <thead><tr><th class='c-when'>When</th><th class='c-key'>Key</th><th>What it did</th><th class='c-about wide'>About it</th></tr></thead>
+        <thead><tr><th class='c-when'>When</th><th class='c-key'>Key</th><th>What it did</th></tr></thead>
         <tbody>
           {changes?.map(({ id, at, key, tenant, action, target, about }) => (
             <tr key={id}>
               <td><Time at={at} /></td>
-              <td>{key}{tenant !== null && <span class='soft'> {tenant}</span>}</td>
-              <td>{wordsOf(action, about)} <Target action={action} target={target} /></td>
-              <td class='wide clip' title={sentence(about)}>{sentence(about)}</td>
+              <td class='wraps'><Name text={key} />{tenant !== null && <span class='soft'> {tenant}</span>}</td>
+              <td class='wraps'>{wordsOf(action, about)} <Target action={action} target={target} /> <span class='soft'><Name text={sentence(about)} /></span></td>
             </tr>
           ))}
         </tbody>
@@ -76,7 +76,7 @@ function wordsOf (action: string, about: ChangeView['about']): string {
 function Target ({ action, target }: Pick<ChangeView, 'action' | 'target'>): VNode | null {
   if (target === null) return null
   if (action.startsWith('job.') || action === 'approval.decide') return <a href={hrefOf(['jobs', target])}><code>{target.slice(-8)}</code></a>
-  return <code title={target}>{action.startsWith('session.') ? target.slice(-12) : target}</code>
+  return <code title={target}><Name text={action.startsWith('session.') ? target.slice(-12) : target} /></code>
 }
 
 function sentence (about: ChangeView['about']): string {

@@ -6,6 +6,7 @@ import { useAccess } from '../access/context.ts'
 import { asError, useLoad } from '../access/load.ts'
 import { Copy } from '../parts/copy.tsx'
 import { Confirm, Dialog } from '../parts/dialog.tsx'
+import { Name } from '../parts/long-text.tsx'
 import { Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { Time } from '../parts/time.tsx'
@@ -51,17 +52,13 @@ function KeyTable ({ keys, onRevoke }: { keys: readonly KeyView[] | undefined, o
   return (
     <div class='table-frame' aria-busy={keys === undefined}>
       <table class='dense listing'>
-        <thead><tr><th>Key</th><th>Role</th><th>Tenant</th><th class='wide'>Queues</th><th class='wide'>Permissions</th><th class='wide'>Last used</th><th class='wide'>Expires</th><th><span class='soft'>Action</span></th></tr></thead>
+        <thead><tr><th class='c-bound'>Key</th><th>Role</th><th>Tenant</th><th class='wide'>Last used</th><th class='wide'>Expires</th><th><span class='soft'>Action</span></th></tr></thead>
         <tbody>
-          {keys?.map(({
-            name, role, tenant, queue_allowlist: queues, permissions, namespaces, hosts, last_used_at: used, expires_at: expires, source
-          }) => (
+          {keys?.map(({ name, role, tenant, last_used_at: used, expires_at: expires, source, ...bounds }) => (
             <tr key={`${source} ${name}`}>
-              <td title={name}>{name}</td>
+              <td class='wraps'><Name text={name} /> <span class='soft small'><Name text={boundsOf(bounds)} /></span></td>
               <td>{role}</td>
               <td>{tenant === null ? <span class='soft'>operator</span> : <a href={hrefOf(['jobs'], { tenant })}>{tenant}</a>}</td>
-              <td class='wide'>{queues === null ? 'all' : queues.join(', ') || 'none'}</td>
-              <td class='wide'>{permissions === null ? 'all' : permissions.length === 0 ? 'none' : permissions.join(', ')}{namespaces === null ? '' : ` in ${namespaces.join(', ') || 'no namespace'}`}{hosts === null ? '' : `, hosts ${hosts.join(', ') || 'none'}`}</td>
               <td class='wide'><Time at={used} /></td>
               <td class='wide'>{expires === null ? <span class='soft'>never</span> : <Time at={expires} />}</td>
               <td>{source === 'redis'
@@ -74,4 +71,11 @@ function KeyTable ({ keys, onRevoke }: { keys: readonly KeyView[] | undefined, o
       </table>
     </div>
   )
+}
+
+/** What bounds a key, such as: only queues a, b; hosts none. */
+function boundsOf ({ queue_allowlist: queues, permissions, namespaces, hosts }: Pick<KeyView, 'queue_allowlist' | 'permissions' | 'namespaces' | 'hosts'>): string {
+  const bounds = Object.entries({ queues, permissions, namespaces, hosts })
+    .flatMap(([name, values]) => values === null ? [] : [`${name} ${values.join(', ') || 'none'}`])
+  return bounds.length === 0 ? '' : `only ${bounds.join('; ')}`
 }

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { asError } from '../access/load.ts'
 import { Problem } from '../parts/notice.tsx'
+import { hrefOf } from '../parts/route.ts'
 
 export interface MadeKey {
   name: string
@@ -42,9 +43,9 @@ export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
           <select id='new-role' value={draft.role} onChange={set('role')}><option value='read'>read: looks at everything, changes nothing</option><option value='approver'>approver: also decides about held calls</option><option value='admin'>admin: calls tools, changes things</option></select>
         </div>
         <div class='field'><label for='new-tenant'>Tenant</label><input id='new-tenant' placeholder='operator' autocomplete='off' value={draft.tenant} onInput={set('tenant')} /></div>
-        <div class='field'><label for='new-queues'>Queues</label><input id='new-queues' placeholder='all, or a, b' autocomplete='off' value={draft.queues} onInput={set('queues')} /></div>
-        <div class='field'><label for='new-namespaces'>Namespaces</label><input id='new-namespaces' placeholder='all, or a, b' autocomplete='off' value={draft.namespaces} onInput={set('namespaces')} /></div>
-        <div class='field'><label for='new-hosts'>Hosts</label><input id='new-hosts' placeholder='all, or a, b' autocomplete='off' value={draft.hosts} onInput={set('hosts')} /></div>
+        <div class='field'><label for='new-queues'>Queues</label><input id='new-queues' placeholder='all, or a, b' aria-describedby='bounds' autocomplete='off' value={draft.queues} onInput={set('queues')} /></div>
+        <div class='field'><label for='new-namespaces'>Namespaces</label><input id='new-namespaces' placeholder='all, or a, b' aria-describedby='bounds' autocomplete='off' value={draft.namespaces} onInput={set('namespaces')} /></div>
+        <div class='field'><label for='new-hosts'>Hosts</label><input id='new-hosts' placeholder='all, or a, b' aria-describedby='bounds' autocomplete='off' value={draft.hosts} onInput={set('hosts')} /></div>
         <div class='field'><label for='new-days'>Valid for, in days</label><input id='new-days' type='number' min='1' placeholder='never' value={draft.days} onInput={set('days')} /></div>
         <fieldset class='may'>
           <legend>May call tools that need</legend>
@@ -62,6 +63,12 @@ export function NewKey ({ onMade }: { onMade: (key: MadeKey) => void }): VNode {
         </fieldset>
         <button class='primary'>Make a key</button>
       </form>
+      <p id='bounds' class='about small'>
+        What is left empty has no bound. <strong>Queues</strong>: its jobs may be in these alone.
+        {' '}<strong>Namespaces</strong>: it sees and calls the tools of these alone, such as those of one MCP server;
+        the page <a href={hrefOf(['tools'])}>Tools</a> has them.
+        {' '}<strong>Hosts</strong>: its calls may reach these alone, such as <code>api.github.com</code> or <code>*.example.com</code>.
+      </p>
       <Problem error={error} />
     </>
   )

@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks'
 import { useAccess } from '../access/context.ts'
 import { asError, useLoad } from '../access/load.ts'
 import { Confirm } from '../parts/dialog.tsx'
+import { Name } from '../parts/long-text.tsx'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { Time } from '../parts/time.tsx'
 import { emptySecret, SecretForm } from './secret-form.tsx'
@@ -62,7 +63,7 @@ function SecretTable ({ secrets, canWrite, onReplace, onRemove }: SecretTablePro
             const { name, scope, tenant, key, stored_at: stored, last_used_at: used } = secret
             return (
               <tr key={`${scope} ${tenant ?? key} ${name}`}>
-                <td title={name}>{name}</td>
+                <td class='wraps'><Name text={name} /></td>
                 <td title={whose(secret)}>{scope === 'operator' ? <span class='soft'>operator</span> : tenant ?? `key ${key ?? ''}`}</td>
                 <td class='wide'><Time at={stored} /></td>
                 <td>{used === null ? <span class='soft'>never</span> : <Time at={used} />}</td>

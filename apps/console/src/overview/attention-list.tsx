@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { Name } from '../parts/long-text.tsx'
 import type { Attention } from './situation.ts'
 
 interface AttentionListProps {
@@ -17,7 +18,7 @@ export function AttentionList ({ items, isKnown, onResume }: AttentionListProps)
           {items.map(({ severity, text, advice, href, resumes }) => (
             <li key={text} class={severity}>
               <span class='sign' aria-hidden='true'>{severity === 'bad' ? '!' : '·'}</span>
-              <p><a href={href}>{text}</a> <span class='advice'>{advice.split('`').map((part, index) => index % 2 === 0 ? part : <code key={part}>{part}</code>)}</span></p>
+              <p><a href={href}><Name text={text} /></a> <span class='advice'>{advice.split('`').map((part, index) => index % 2 === 0 ? part : <code key={part}>{part}</code>)}</span></p>
               {resumes !== undefined && onResume !== undefined && <button type='button' class='small-button' aria-label={`Resume the queue ${resumes}`} onClick={() => { onResume(resumes) }}>Resume</button>}
             </li>
           ))}

@@ -1,5 +1,6 @@
 import type { StatisticsEntry } from '@toolyard/contract'
 import type { VNode } from 'preact'
+import { Name } from '../parts/long-text.tsx'
 import { Empty } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { duration } from '../parts/times.ts'
@@ -16,7 +17,7 @@ export function UsageTable ({ what, entries }: { what: 'tool' | 'key', entries: 
         <tbody>
           {entries?.slice(0, shown).map(({ name, calls, errors, waiting_ms: waiting, running_ms: running }) => (
             <tr key={name}>
-              <td>{name === null ? <span class='soft'>the rest</span> : <a href={hrefOf(['jobs'], { [what]: name })}>{name}</a>}</td>
+              <td class='wraps'>{name === null ? <span class='soft'>the rest</span> : <a href={hrefOf(['jobs'], { [what]: name })}><Name text={name} /></a>}</td>
               <td class='number'>{calls.toLocaleString('en')}</td>
               <td class='number'>{errors === 0 || name === null ? errors : <a class='problem' href={hrefOf(['jobs'], { [what]: name, status: 'failed' })}>{errors.toLocaleString('en')}</a>}</td>
               <td class='number wide'>{waiting.p95 === null ? '–' : duration(waiting.p95)}</td>

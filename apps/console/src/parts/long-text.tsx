@@ -1,4 +1,4 @@
-import type { VNode } from 'preact'
+import { Fragment, type VNode } from 'preact'
 import { useState } from 'preact/hooks'
 
 /** UTF-16 units that are shown at once: letters that turn the direction of writing again and again take seconds to be laid out. */
@@ -16,4 +16,12 @@ export function LongText ({ text }: { text: string }): VNode {
       )}
     </>
   )
+}
+
+/** Behind what joins the words of a name, and before a word that begins with a capital letter. */
+const betweenWords = /(?<=[_.:/-])(?![_.:/-])|(?<=[a-z0-9])(?=[A-Z])/
+
+/** A name, or a text with names, which breaks between their words where its place is narrow. */
+export function Name ({ text }: { text: string }): VNode {
+  return <span>{text.split(betweenWords).map((part, at) => <Fragment key={at}>{at > 0 && <wbr />}{part}</Fragment>)}</span>
 }

@@ -5,6 +5,7 @@ import { useAccess } from '../access/context.ts'
 import { useLoad } from '../access/load.ts'
 import { useKeys } from '../parts/keys.ts'
 import { programFault } from '../parts/program-fault.ts'
+import { Name } from '../parts/long-text.tsx'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf, type Route } from '../parts/route.ts'
 
@@ -45,7 +46,7 @@ function ToolTable ({ tools, findings }: { tools: readonly ToolSummary[] | undef
         <tbody>
           {tools?.toSorted((a, b) => Number(a.format === 'builtin') - Number(b.format === 'builtin')).map(tool => (
             <tr key={tool.name}>
-              <td><a class='row-link' href={hrefOf(['tools', tool.name])}>{tool.name}</a>{tool.namespace === undefined ? null : <span class='soft small'> {tool.namespace}</span>}{tool.audit === undefined ? null : <span class='soft small'> · {tool.audit}</span>}</td>
+              <td class='wraps'><a class='row-link' href={hrefOf(['tools', tool.name])}><Name text={tool.name} /></a>{tool.namespace === undefined ? null : <span class='soft small'> {tool.namespace}</span>}{tool.audit === undefined ? null : <span class='soft small'> · {tool.audit}</span>}</td>
               <td class='wide soft' title={tool.description}>{tool.description}</td>
               <td class='wide soft' title={tool.file ?? undefined}>{tool.format === 'builtin' ? 'built in' : tool.file === null ? tool.format : ending(tool.file)}</td>
               <td class='wide soft' title={tool.permissions.join(', ')}>{tool.permissions.join(', ')}</td>

@@ -6,6 +6,7 @@ import { useAccess } from '../access/context.ts'
 import { asError, useLoad } from '../access/load.ts'
 import { JsonTree } from '../parts/json-tree.tsx'
 import { useKeys } from '../parts/keys.ts'
+import { Name } from '../parts/long-text.tsx'
 import { Empty, Problem } from '../parts/notice.tsx'
 import { hrefOf } from '../parts/route.ts'
 import { CallForm } from './call-form.tsx'
@@ -57,7 +58,7 @@ export function ToolPage ({ name, like }: ToolPageProps): VNode {
     <main>
       <p class='crumb'><a href={hrefOf(['tools'])}>Tools</a></p>
       <header class='page-head'>
-        <h1>{name} {tool !== undefined && <ToolState tool={tool} fault={programFault(name, tool.findings)} />}</h1>
+        <h1><Name text={name} /> {tool !== undefined && <ToolState tool={tool} fault={programFault(name, tool.findings)} />}</h1>
         {tool !== undefined && person.can_write && person.tenant === undefined && (
           <button type='button' onClick={() => { void turn(tool) }}>{tool.enabled ? 'Switch off' : 'Switch on'}</button>
         )}
@@ -91,7 +92,7 @@ function Body ({ tool, canCall, like }: { tool: ToolView, canCall: boolean, like
 function Facts ({ tool }: { tool: ToolView }): VNode {
   const may = reaches(tool)
   const facts: ReadonlyArray<readonly [string, ComponentChildren]> = [
-    ['Type', tool.type],
+    ['Type', <Name key='type' text={tool.type} />],
     ['Format', `${tool.format}, runs as ${tool.runs}`],
     ...tool.audit === undefined ? [] : [['Added', `as ${tool.audit}`] as const],
     ['Timeout', `${tool.timeout_sec} s`],
