@@ -1,9 +1,8 @@
 import { createSocket } from 'node:dgram'
 import { lookup, Resolver } from 'node:dns'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createConnection, createServer } from 'node:net'
-import { networkInterfaces } from 'node:os'
 import type { CanaryTask } from './task.ts'
 
 /*
@@ -32,13 +31,12 @@ async function serve (): Promise<void> {
 function attempts (
   { listed, refused, tcpPort, neighbourPort, udpPort, name, sockets }: Exclude<CanaryTask, { serve: true }>
 ): Array<Promise<string | undefined>> {
-  const others = Object.entries(networkInterfaces()).filter(([, addresses = []]) => addresses.some(({ internal }) => !internal))
   return [
     unless(says(listed, 'HTTP/1.1 200 '), 'did not reach the host of its list'),
     when(connects({ host: '127.0.0.1', port: tcpPort }), 'reached a TCP port of the machine'),
     when(connects({ host: '127.0.0.1', port: neighbourPort }), 'reached what another box serves'),
     ...sockets.map(async path => await when(connects({ path }), 'reached a Unix socket of the machine')),
-    ...others.map(async ([each]) => await Promise.resolve(`saw the interface ${each}`)),
+    ...interfaces().map(async each => await Promise.resolve(`saw the interface ${each}`)),
     ...refused.flatMap(target => [
       unless(says(target, 'HTTP/1.1 403 '), `was carried to ${target}`),
       unless(tunnelSays(target), `had a tunnel to ${target}`),
@@ -117,4 +115,11 @@ async function sends (port: number, name: string): Promise<undefined> {
   const resolver = new Resolver({ timeout: 100, tries: 1 })
   resolver.setServers([`127.0.0.1:${port}`])
   await new Promise<void>(resolve => { resolver.resolve4(name, () => { resolve() }) })
+}
+
+/** Those beside `lo` with a route of IPv4, or an address of IPv6. Node asks by netlink, whose sockets a box hasn't. */
+function interfaces (): string[] {
+  const rows = (file: string): string[][] => existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(line => line.trim().split(/\s+/)) : []
+  const names = [...rows('/proc/net/route').slice(1).map(([name]) => name), ...rows('/proc/net/if_inet6').map(row => row.at(-1))]
+  return [...new Set(names)].filter(name => name !== undefined && name !== '' && name !== 'lo').map(String)
 }
