@@ -70,7 +70,7 @@ async function proxy (t: Test, entry = 'api.test'): Promise<{ port: number, rece
     isInside: () => false,
     refuse: (_target, _by, why) => { refused.push(why); return new EgressRefusal(403, why) }
   }
-  const http = createHttpProxy(connector, { enter: () => ({ token: '', leave: () => [] }), find: () => undefined, secretsFor: () => [], denied: () => {}, opened: () => {}, running: () => 0 })
+  const http = createHttpProxy(connector, { enter: () => ({ token: '', leave: () => [] }), find: () => undefined, secretsFor: () => [], denied: () => {}, unreached: () => {}, opened: () => {}, running: () => 0 })
   const front = createServer({ allowHalfOpen: true }, socket => { sockets.add(socket); http.serve(socket) })
   const port = await listening(t, front)
   t.teardown(() => { for (const socket of sockets) socket.destroy(); http.close() })

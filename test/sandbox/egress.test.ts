@@ -27,7 +27,10 @@ async function place (t: Test): Promise<Place> {
   const tools = await boxedTools(t, {
     http: {
       privateHosts: ['api.test', 'other.test', 'localhost'],
-      lookup: (host, _options, callback) => { callback(null, [{ address: addresses[host] ?? '127.0.0.1', family: 4 }]) }
+      lookup: (host, _options, callback) => {
+        if (host === 'gone.test') callback(Object.assign(new Error('gone'), { code: 'ENOTFOUND' }), [])
+        else callback(null, [{ address: addresses[host] ?? '127.0.0.1', family: 4 }])
+      }
     },
     audit: { record: entry => { entries.push(entry) }, flush: async () => { await Promise.resolve() } },
     onConnection: decision => { decisions.push(decision) }
@@ -87,6 +90,14 @@ void t.test('a denial is told to the program, in the log, in the details of the 
   t.match(ended, { ok: false, error: { code: 'TOOL_FAILED', message: line, details: { egress: [line] } } })
   t.ok(tools.logged.includes(line))
   t.match(entries.find(({ egress }) => egress !== undefined), { argv: ['egress', `other.test:${port}`], egress: { host: 'other.test', port, decision: 'denied' } })
+})
+
+void t.test('a listed host that isn\'t found, or doesn\'t answer, is told in the log and in the details of the failure', { skip }, async t => {
+  const { tools } = await place(t)
+  for (const [target, line] of [['gone.test:443', 'egress: gone.test was not found (ENOTFOUND)'], ['api.test:9', "egress: api.test:9 can't be reached (ECONNREFUSED)"]] as const) {
+    const ended = await tools.shell(`curl -sS -p http://${target}/`, { network: [target] })
+    t.match(ended, { ok: false, error: { code: 'TOOL_FAILED', details: { egress: [line] } } }, line)
+  }
 })
 
 void t.test('a listed name with an address inside is refused, unless HTTP_PRIVATE_HOSTS has it; a listed address is meant', { skip }, async t => {

@@ -23,13 +23,15 @@ interface OpenConnection { owners: readonly EgressCall[], client: Socket }
 
 /** Who is in a network now, and what their connections came to. */
 export interface CallTable {
-  /** Adds a call, which its processes name by the token; `leave` gives what it was denied. */
+  /** Adds a call, which its processes name by the token; `leave` gives what it was denied, and what wasn't reached. */
   enter (call: EgressCall): { token: string, leave: () => string[] }
   /** Whose token it is. Where it is nobody's, the one call that runs, if there is only one. */
   find (token: string | undefined): EgressCall | undefined
   /** The secrets of running calls that requests to a host carry. */
   secretsFor (target: Target): HeaderSecret[]
   denied (target: Target, by: EgressCall | undefined, line: string): void
+  /** Tells of a host that the list has, and that isn't found or doesn't answer. */
+  unreached (by: EgressCall | undefined, line: string): void
   /** `client` is the program's end of a connection, `socket` that of the host. */
   opened (target: Target, by: EgressCall | undefined, client: Socket, socket: Socket): void
   running (): number
@@ -63,6 +65,16 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
   const hidden = (text: string, by: EgressCall | undefined): string => (
     [...by === undefined ? [] : [by], ...calls.values()].reduce((rest, { hide }) => hide?.(rest) ?? rest, text)
   )
+
+  function tell (by: EgressCall | undefined, said: string): void {
+    const line = hidden(said, by)
+    for (const call of callsOf(by)) {
+      const told = lines.get(call)
+      if (told === undefined || told.has(line) || told.size >= most.told) continue
+      told.add(line)
+      call.log(line)
+    }
+  }
 
   function shownOf (target: Target, by: EgressCall | undefined): Shown {
     return { text: hidden(targetText(target), by), host: hidden(target.host, by), port: target.port }
@@ -129,14 +141,9 @@ export function createCallTable (onConnection: (decision: EgressDecision) => voi
       const all = [...calls.values()].flatMap(({ secrets }) => secrets)
       return all.filter(({ rules }) => egressRuleFor(rules, host, port) !== undefined)
     },
+    unreached: tell,
     denied (target, by, said) {
-      const line = hidden(said, by)
-      for (const call of callsOf(by)) {
-        const told = lines.get(call)
-        if (told === undefined || told.has(line) || told.size >= most.told) continue
-        told.add(line)
-        call.log(line)
-      }
+      tell(by, said)
       record(shownOf(target, by), by, 'denied', { ms: 0, sent: 0, received: 0 })
     },
     opened (target, by, client, socket) {

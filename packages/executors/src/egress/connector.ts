@@ -51,13 +51,19 @@ export function createConnector (
     return new EgressRefusal(403, line)
   }
 
+  function unreached (by: EgressCall | undefined, what: string, error: unknown): EgressRefusal {
+    const line = `egress: ${what} (${errorCode(error) ?? 'unknown'})`
+    calls.unreached(by, line)
+    return new EgressRefusal(502, line)
+  }
+
   /** An address that is listed is meant, wherever it is. */
   async function addressesOf (target: Target, by: EgressCall | undefined): Promise<LookupAddress[]> {
     const { host } = target
     if (isIP(host) !== 0) return [{ address: host, family: isIP(host) }]
     const addresses = await new Promise<LookupAddress[]>((resolve, reject) => {
       lookup(host, { all: true }, (error, found) => { if (error === null) resolve(found); else reject(error) })
-    }).catch((error: unknown) => { throw new EgressRefusal(502, `egress: ${host} was not found (${errorCode(error) ?? 'unknown'})`) })
+    }).catch((error: unknown) => { throw unreached(by, `${host} was not found`, error) })
     if (!isListedHost(privateHosts, host) && !addresses.every(({ address }) => isPublic(address))) {
       throw refuse(target, by, ': its address is not public; HTTP_PRIVATE_HOSTS of the workers names hosts that may be inside')
     }
@@ -86,7 +92,7 @@ export function createConnector (
     socket.once('close', () => { client.off('close', leave) })
     return await new Promise((resolve, reject) => {
       const timer = setTimeout(() => { socket.destroy(Object.assign(new Error('too slow'), { code: 'ETIMEDOUT' })) }, connectMs)
-      socket.once('error', error => { reject(new EgressRefusal(502, `egress: ${targetText(target)} can't be reached (${errorCode(error) ?? 'unknown'})`)) })
+      socket.once('error', error => { reject(unreached(by, `${targetText(target)} can't be reached`, error)) })
       socket.once('connect', () => { resolve(socket) })
       socket.once('close', () => { clearTimeout(timer) })
       socket.once('connect', () => { clearTimeout(timer) })
