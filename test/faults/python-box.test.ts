@@ -116,6 +116,19 @@ return found`
   t.strictSame(outputOf(await tools.call({ module: 'leaves', permissions: [], arguments: { look: true } })), [], 'and nothing stays behind')
 })
 
+void t.test('a call reads no file of the kernel that is for root alone, whoever its worker runs as', { skip }, async t => {
+  const tools = await boxedPython(t)
+  const read = `
+def start_of(name):
+    try:
+        with open(f"/proc/{name}", "rb") as file:
+            return file.read(8).decode()
+    except PermissionError:
+        return ""
+return [start_of(name) for name in ("kpageflags", "slabinfo", "vmallocinfo")]`.trim()
+  t.same(outputOf(await tools.execute('reader', read)), ['', '', ''])
+})
+
 void t.test('P18 the box of a Python tool allows what its permissions say', { skip }, async t => {
   const tools = await boxedPython(t)
   writeFileSync(join(tools.workspace, 'file'), 'content')

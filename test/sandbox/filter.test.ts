@@ -13,6 +13,10 @@ const machines = {
     ioctl: 16,
     fcntl: 72,
     watch: 254,
+    affinity: 203,
+    setsockopt: 54,
+    prctl: 157,
+    seccomp: 317,
     modes: {
       chmod: [90, 1],
       fchmod: [91, 1],
@@ -34,6 +38,10 @@ const machines = {
     ioctl: 29,
     fcntl: 25,
     watch: 27,
+    affinity: 122,
+    setsockopt: 208,
+    prctl: 167,
+    seccomp: 277,
     modes: { fchmod: [52, 1], fchmodat: [53, 2], fchmodat2: [452, 2], mkdirat: [34, 2], mknodat: [33, 2] },
     creations: { openat: [56, 2, 3] }
   }
@@ -41,10 +49,13 @@ const machines = {
 const verdicts = {
   allowed: 0x7fff0000,
   killed: 0x80000000,
+  done: 0x00050000,
   notPermitted: 0x00050001,
   notImplemented: 0x00050026,
   notSupported: 0x0005005f,
   noSuchFamily: 0x00050061,
+  invalid: 0x00050016,
+  noSuchProtocol: 0x0005005d,
   noSuchType: 0x0005005e
 }
 
@@ -76,7 +87,8 @@ function argumentsWith (places: Record<number, bigint>): bigint[] {
 const word = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 const createFlags = 0x40n | 0x400000n
 
-for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl, watch, socket, ioSetup }] of Object.entries(machines)) {
+for (const [arch, machine] of Object.entries(machines)) {
+  const { audit, modes, creations, fallocate, ioctl, fcntl, watch, affinity, setsockopt, prctl, seccomp, socket, ioSetup } = machine
   for (const [kind, filterOf] of Object.entries({ sandboxFilter, templateFilter })) {
     const filter = filterOf(arch) ?? Buffer.alloc(0)
     const verdict = (number: number, args: bigint[]): number => judge(filter, audit, number, args)
@@ -116,10 +128,31 @@ for (const [arch, { audit, modes, creations, fallocate, ioctl, fcntl, watch, soc
       t.equal(verdict(fcntl, argumentsWith({ 1: 1026n })), verdicts.notPermitted, 'F_NOTIFY')
     })
 
-    t.test(`fault 13 the ${kind} of ${arch} lets sockets of IP through, and none of another family`, async t => {
-      for (const family of [2n, 10n]) t.equal(verdict(socket, argumentsWith({ 0: family, 1: 1n, 2: 6n })), verdicts.allowed)
-      fc.assert(fc.property(fc.constantFrom(0n, 1n, 16n, 17n, 40n), word, word, (family, type, protocol) =>
-        verdict(socket, argumentsWith({ 0: family, 1: type, 2: protocol })) === verdicts.noSuchFamily))
+    t.test(`fault 13 the ${kind} of ${arch} lets sockets of IP through, for usual protocols, and none of another family`, async t => {
+      const families = fc.constantFrom(0n, 1n, 2n, 10n, 16n, 17n, 40n)
+      fc.assert(fc.property(families, word, fc.oneof(fc.constantFrom(0n, 1n, 6n, 17n, 58n, 262n), word), (family, type, protocol) => {
+        const isKnown = [0n, 1n, 6n, 17n, 58n, 262n].includes(protocol & 0xffffffffn)
+        const expected = [2n, 10n].includes(family) ? verdicts.allowed : verdicts.noSuchFamily
+        return verdict(socket, argumentsWith({ 0: family, 1: type, 2: protocol })) === (isKnown ? expected : verdicts.noSuchProtocol)
+      }))
+    })
+
+    t.test(`fault 16 the ${kind} of ${arch} attaches no filter to a socket, and sets other options`, async t => {
+      fc.assert(fc.property(fc.constantFrom(0n, 1n, 6n), fc.oneof(fc.integer({ min: 0, max: 80 }).map(BigInt), word), (level, option) => {
+        const isFilter = level === 1n && [26n, 50n, 51n, 52n].includes(option & 0xffffffffn)
+        return verdict(setsockopt, argumentsWith({ 1: level, 2: option })) === (isFilter ? verdicts.notPermitted : verdicts.allowed)
+      }))
+    })
+
+    t.test(`fault 16 the ${kind} of ${arch} lets ${kind === 'templateFilter' ? 'a template put the filters of calls' : 'nobody put further filters'} in force`, async t => {
+      const expected = kind === 'templateFilter' ? verdicts.allowed : verdicts.invalid
+      t.equal(verdict(prctl, argumentsWith({ 0: 22n, 1: 2n })), expected)
+      t.equal(verdict(seccomp, argumentsWith({ 0: 1n })), expected)
+      for (const option of [4n, 15n, 36n, 38n]) t.equal(verdict(prctl, argumentsWith({ 0: option })), verdicts.allowed)
+    })
+
+    t.test(`fault 16 the ${kind} of ${arch} moves no process to another processor, and says that it did`, async t => {
+      fc.assert(fc.property(word, word, (pid, mask) => verdict(affinity, argumentsWith({ 0: pid, 2: mask })) === verdicts.done))
     })
 
     t.test(`fault 16 the ${kind} of ${arch} knows no io_setup, whose events the kernel counts for the whole machine`, async t => {

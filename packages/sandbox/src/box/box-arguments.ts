@@ -1,6 +1,7 @@
 import type { HiddenPlaces } from '@toolyard/workspace'
 import type { Bubblewrap } from './programs.ts'
 import type { MountedPlace } from '../process/plan/plan.ts'
+import { filesOfRoot } from '../view/root-files.ts'
 import { mountedArguments } from '../view/mounted.ts'
 import { isWithin } from '../view/path.ts'
 import { showPlace } from '../view/shown.ts'
@@ -70,7 +71,9 @@ export function boxArguments (spec: BoxSpec): string[] {
     '--ro-bind', spec.etc, '/etc',
     ...networkMounts(spec.network, show),
     // Without capabilities, the root user still owns the kernel's switches there, such as core_pattern.
-    '--proc', '/proc', ...(hasInnerBoxes === undefined ? ['--remount-ro', '/proc'] : []),
+    '--proc', '/proc',
+    // The kernel lets nobody mount a new one for an inner box where something covers a part of this one.
+    ...(hasInnerBoxes === undefined ? [...filesOfRoot().flatMap(path => ['--ro-bind', '/dev/null', path]), '--remount-ro', '/proc'] : []),
     '--dev', '/dev', ...temporary('/dev/shm'), '--remount-ro', '/dev',
     ...temporary('/tmp'), '--symlink', '/tmp', '/var/tmp',
     ...homeMount(spec.home, temporary),

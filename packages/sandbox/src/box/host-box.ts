@@ -9,6 +9,7 @@ import type { Grant } from './grant.ts'
 import type { ProcessLimits } from './limits.ts'
 import { isWithin } from '../view/path.ts'
 import { sandboxFilter, templateFilter } from '../seccomp/filter.ts'
+import { filesOfRoot } from '../view/root-files.ts'
 import { outermost } from '../view/search-path.ts'
 import { isShownTo, showPlace, type ShownPart } from '../view/shown.ts'
 
@@ -21,6 +22,8 @@ export interface InnerBoxPlan {
   home: string | null
   /** Shown below HOME or /tmp, and so in the new ones as well. */
   places: readonly string[]
+  /** Files that nothing is in for a call. */
+  covered: readonly string[]
   /** Whether calls have the network of the box, which is then the machine's. */
   network: boolean
   /** Where the sessions are shown to the host, and the workspace that one of them takes the place of; null: nowhere. */
@@ -141,6 +144,7 @@ function innerBoxPlan ({ home, readable, workspace, network, sessions }: BoxSpec
     templateFilter: templateFilter(process.arch)?.toString('base64') ?? null,
     callFilter: sandboxFilter(process.arch)?.toString('base64') ?? null,
     home: home ?? null,
+    covered: filesOfRoot(),
     places: outermost([...readable, workspace.place]).filter(place => fresh.some(directory => isWithin(place, directory))),
     network: network !== 'none',
     sessions: sessions?.place ?? null,

@@ -4,9 +4,13 @@ import { architectures, unknownEverywhere, type Architecture } from './system-ca
 const allow = verdict(0x7fff0000)
 const killProcess = verdict(0x80000000)
 const answer = (errno: number): Instruction => verdict(0x00050000 | errno)
+/** Nothing is done, and the caller is told that it was. */
+const done = answer(0)
 const notPermitted = answer(1)
 const notImplemented = answer(38)
+const invalid = answer(22)
 const noSuchFamily = answer(97)
+const noSuchProtocol = answer(93)
 const noSuchType = answer(94)
 const notSupported = answer(95)
 
@@ -20,6 +24,16 @@ const newTime = 0x80
  * for no control group, so that a call could fill the machine's memory with them; resolvers and `getaddrinfo` do without.
  */
 const families = [2, 10]
+/** IP itself, ICMP of both versions, TCP, UDP and MPTCP: for each other protocol the kernel would start `modprobe` on the machine. */
+const protocols = [0, 1, 58, 6, 17, 262]
+/**
+ * SO_ATTACH_FILTER, ATTACH_BPF, ATTACH_REUSEPORT_CBPF and EBPF, of SOL_SOCKET. The machine has one memory for such programs and for the
+ * filters of boxes: where it is used up, no box can be made.
+ */
+const attachments = [26, 50, 51, 52]
+const socketLevel = 1
+/** PR_SET_SECCOMP and SECCOMP_SET_MODE_FILTER, for the same reason. A kernel without seccomp gives the same answer. */
+const [setSeccomp, setFilter] = [22, 1]
 /** CLONE_NEWNS, NEWIPC, NEWPID, NEWNET: what is new for each call of a Python tool. */
 const innerNamespaces = [0x20000000, 0x00020000 | 0x08000000, 0x00020000 | 0x08000000 | 0x40000000]
 const newPids = 0x20000000
@@ -83,6 +97,8 @@ export function templateFilter (arch: string): Buffer | undefined {
 function callRules (numbers: Architecture, unixSockets: boolean): Instruction[] {
   return [
     ...onCall(numbers.unshare, [load(argument(0)), whenAnyBit(newNamespaces | newTime, 1), notPermitted, allow]),
+    ...onCall(numbers.prctl, [load(argument(0)), whenEqual(setSeccomp, 1), invalid, allow]),
+    ...onCall(numbers.seccomp, [load(argument(0)), whenEqual(setFilter, 1), invalid, allow]),
     ...onlyFamilies(numbers, unixSockets ? [unix, ...families] : families)
   ]
 }
@@ -98,7 +114,10 @@ function templateRules (numbers: Architecture): Instruction[] {
 
 function onlyFamilies (numbers: Architecture, allowed = families): Instruction[] {
   return [
-    ...onCall(numbers.socket, oneOf(0, allowed, noSuchFamily)),
+    ...onCall(numbers.socket, [
+      load(argument(2)), ...protocols.map((protocol, i) => unlessEqual(protocol, protocols.length - i)), noSuchProtocol,
+      ...oneOf(0, allowed, noSuchFamily)
+    ]),
     ...onCall(numbers.socketpair, [
       load(argument(0)), unlessEqual(unix, 1), noSuchFamily,
       load(argument(1)), keepBits(socketType), ...boundPairs.flatMap(type => [whenEqual(type, 1), allow]), noSuchType
@@ -118,6 +137,10 @@ function program (numbers: Architecture, rules: Instruction[]): Instruction[] {
     ...(numbers.foreignFrom === undefined ? [] : [whenAtLeast(numbers.foreignFrom, 1), notImplemented]),
     ...[numbers.clone3, numbers.ioSetup, ...unknownEverywhere].flatMap(number => [whenEqual(number, 1), notImplemented]),
     ...numbers.refused.flatMap(number => [whenEqual(number, 1), notPermitted]),
+    // A process moves to another processor by threads of the kernel that come before all others: whoever does so in a loop has the machine.
+    ...onCall(numbers.affinity, [done]),
+    ...onCall(numbers.setsockopt, [load(argument(1)), whenEqual(socketLevel, 1 + 2 * attachments.length), load(argument(2)),
+      ...attachments.flatMap(option => [whenEqual(option, 1), notPermitted]), allow]),
     ...onCall(numbers.clone, [load(argument(0)), whenAnyBit(newNamespaces, 1), notPermitted, allow]),
     ...onCall(numbers.ioctl, [load(argument(1)), ...terminalInput.flatMap(request => [whenEqual(request, 1), notPermitted]),
       ...reservations.flatMap(request => [whenEqual(request, 1), notSupported]), allow]),

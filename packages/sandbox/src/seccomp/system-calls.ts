@@ -16,6 +16,11 @@ export interface Architecture {
   fallocate: number
   /** inotify_add_watch. */
   watch: number
+  /** sched_setaffinity. */
+  affinity: number
+  setsockopt: number
+  prctl: number
+  seccomp: number
   /** Both are among the refused ones. */
   mount: number
   setns: number
@@ -63,6 +68,10 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     ioctl: 16,
     fallocate: 285,
     watch: 254,
+    affinity: 203,
+    setsockopt: 54,
+    prctl: 157,
+    seccomp: 317,
     mount: 165,
     setns: 308,
     refused: [
@@ -86,6 +95,10 @@ export const architectures: Readonly<Record<string, Architecture>> = {
     ioctl: 29,
     fallocate: 47,
     watch: 27,
+    affinity: 122,
+    setsockopt: 208,
+    prctl: 167,
+    seccomp: 277,
     mount: 40,
     setns: 268,
     refused: [

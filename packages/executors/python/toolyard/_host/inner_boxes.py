@@ -199,6 +199,7 @@ class CallBoxes(InnerBoxes):
 
     def __init__(self, box: dict[str, Any]) -> None:
         super().__init__(box)
+        self._mountings += [kernel.mounting("/dev/null", path, None, kernel.BIND_FLAGS) for path in box["covered"]]
         self._own = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self._restrictions = _restrictions(0, _TEMPLATE_CAPABILITIES, box["callFilter"])
         self._new = kernel.NEW_MOUNTS | kernel.NEW_IPC | (0 if box["network"] else kernel.NEW_NETWORK)
