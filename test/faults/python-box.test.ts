@@ -132,13 +132,13 @@ return [start_of(name) for name in ("kpageflags", "slabinfo", "vmallocinfo")]`.t
 void t.test('P18 the box of a Python tool allows what its permissions say', { skip }, async t => {
   const tools = await boxedPython(t)
   writeFileSync(join(tools.workspace, 'file'), 'content')
-  const body = `import socket
+  const body = `
 done = os.listdir(".")
 for name, action in {"wrote": lambda: open("file", "a").close(), "wrote root": lambda: open(__file__, "a")}.items():
     try: action()
     except OSError: continue
     done.append(name)
-return sorted(done + [name for _, name in socket.if_nameindex()])`
+return sorted(done + [line.split(":")[0].strip() for line in open("/proc/net/dev") if ":" in line])`.trim()
   t.strictSame(outputOf(await tools.execute('opens', body, { permissions: [] })), ['lo'])
   t.strictSame(outputOf(await tools.call({ module: 'opens', permissions: ['read_repo'] })), ['file', 'lo'])
   t.strictSame(outputOf(await tools.call({ module: 'opens', permissions: ['write_files'] })), ['file', 'lo', 'wrote'])

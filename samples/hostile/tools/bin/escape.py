@@ -62,7 +62,8 @@ def reads(path):
 
 def interfaces():
     """Whether there is a network beside a loopback of its own."""
-    return any(name != "lo" for _, name in socket.if_nameindex())
+    with open("/proc/net/dev", encoding="ascii") as file:
+        return any(line.split(":")[0].strip() != "lo" for line in file if ":" in line)
 
 
 def makes_file_in(directory):
