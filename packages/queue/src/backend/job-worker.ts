@@ -8,8 +8,8 @@ import type { JobBackend, NextJob } from './job-backend.ts'
 import { JobTaker, type Taken, type TakerOptions, type WorkerQueue } from './job-taker.ts'
 import { LockRenewal } from './lock-renewal.ts'
 
-/** A job whose end Redis can't take, or that can't be sent, is settled again after so many milliseconds. */
-const pauseMs = { refused: 50, unreachable: 500 }
+/** What Redis can't take is sent again after so many milliseconds, each further time after twice as much. */
+const pauseMs = { first: 50, most: 500 }
 /** A job whose taking was answered later than this is asked for again before it runs, in milliseconds. */
 const lateMs = 500
 /** The loop waits so many turns of the event loop for a job to end. A job that hasn't ended by then is a long one. */
@@ -40,6 +40,9 @@ export const left = { kind: 'left' } as const
 export function failed (reason: string): { kind: 'failed', reason: string, isFinal: boolean } {
   return { kind: 'failed', reason, isFinal: true }
 }
+
+/** See `JobWorker.repeat`. */
+export type Repeat = <T>(operation: () => Promise<T>) => Promise<T>
 
 export interface JobWorkerOptions<Data, Result> extends TakerOptions<Data, Result> {
   /** Jobs that run at once. */
@@ -112,6 +115,24 @@ export class JobWorker<Data, Result> {
     this.#locks.leaveJob(id)
   }
 
+  /**
+   * Does what concerns a job again and again while Redis can't take it, as long as its lock is renewed. Each operation is one
+   * command, or the same when it is begun anew.
+   *
+   * @throws what Redis answers else; and what it answered last, when the lock may be another worker's
+   */
+  async repeat<T> (id: string, operation: () => Promise<T>): Promise<T> {
+    for (let ms = pauseMs.first; ; ms = Math.min(2 * ms, pauseMs.most)) {
+      try {
+        return await operation()
+      } catch (error) {
+        const isOver = isUnreachable(error) ? this.#closing.signal.aborted : !mayRedisTakeItLater(error)
+        if (isOver || !this.#locks.isTracked(id)) throw error
+        await delay(ms)
+      }
+    }
+  }
+
   async #serve (): Promise<void> {
     const id = randomUUID()
     for (let taken = 0; !this.#closing.signal.aborted; taken++) {
@@ -156,7 +177,7 @@ export class JobWorker<Data, Result> {
       this.#settling.add(over)
       return await settling.finally(() => { this.#settling.delete(over) })
     } finally {
-      this.#locks.untrackJob(idOf(job))
+      this.#locks.untrackJob(idOf(job), token)
     }
   }
 
@@ -166,7 +187,8 @@ export class JobWorker<Data, Result> {
     try {
       return await this.#options.run(job, token)
     } catch (error) {
-      return { kind: 'failed', reason: asError(error).message, isFinal: false }
+      // What it was repeated for is over. Who takes the job when its lock has ended finds that a run was lost.
+      return isTakenLater(error) ? left : { kind: 'failed', reason: asError(error).message, isFinal: false }
     }
   }
 
@@ -187,26 +209,18 @@ export class JobWorker<Data, Result> {
     }
   }
 
-  /** Settles a job, again and again while Redis can't take it; its lock is renewed meanwhile. Gives the next job. */
+  /** Gives the next job. */
   async #settle (job: Job<Data, Result>, token: string, end: End<Result>): Promise<Taken<Data, Result> | undefined> {
-    this.#locks.untrackJob(idOf(job))
-    for (;;) {
-      try {
-        return await this.#end(job, token, end)
-      } catch (error) {
-        const isUnreachable = !bullmq.isNotConnectionError(asError(error))
-        if (isUnreachable && this.#closing.signal.aborted) return undefined
-        if (isUnreachable || mayRedisTakeItLater(error)) {
-          this.#locks.trackSettling(idOf(job), token)
-          await delay(isUnreachable ? pauseMs.unreachable : pauseMs.refused)
-          continue
-        }
-        const reason = `its outcome could not be stored: ${asError(error).message}`
-        this.#options.onError(new Error(`Job ${idOf(job)}: ${reason}`, { cause: error }))
-        if (end.kind === 'failed') return undefined
-        // The job has done its work: another attempt would do it again.
-        end = failed(reason)
-      }
+    const id = idOf(job)
+    this.leaveJob(id)
+    try {
+      return await this.repeat(id, () => this.#end(job, token, end))
+    } catch (error) {
+      if (isTakenLater(error)) return undefined
+      const reason = `its outcome could not be stored: ${asError(error).message}`
+      this.#options.onError(new Error(`Job ${id}: ${reason}`, { cause: error }))
+      // The job has done its work: another attempt would do it again.
+      return end.kind === 'failed' ? undefined : await this.#settle(job, token, failed(reason))
     }
   }
 
@@ -220,4 +234,12 @@ export class JobWorker<Data, Result> {
     if (job.finishedOn !== undefined) this.#options.onSettled?.(job)
     return Array.isArray(next) ? this.#taker.taken(fromRedis<NextJob>(next), token, askedAt) : undefined
   }
+}
+
+function isUnreachable (error: unknown): boolean {
+  return !bullmq.isNotConnectionError(asError(error))
+}
+
+function isTakenLater (error: unknown): boolean {
+  return isUnreachable(error) || mayRedisTakeItLater(error)
 }

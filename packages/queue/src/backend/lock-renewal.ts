@@ -40,7 +40,7 @@ interface LockedJob {
   until: number
   /** Whether a renewal has seen it. A lock that was taken just now is not renewed yet. */
   wasSeen: boolean
-  /** Whether its worker is giving it back. */
+  /** Whether its worker is settling it, or giving it back. */
   isLeaving: boolean
 }
 
@@ -88,16 +88,17 @@ export class LockRenewal {
     this.#track(id, token, since + this.#options.lockMs)
   }
 
-  /** Tracks a job whose run is over, and that can't be settled yet. */
-  trackSettling (id: string, token: string): void {
-    if (!this.#held.has(id)) this.#track(id, token, Infinity)
+  /** Whether the lock of a job is renewed still. */
+  isTracked (id: string): boolean {
+    return this.#held.has(id)
   }
 
-  untrackJob (id: string): void {
-    this.#held.delete(id)
+  /** One that was given back may have been taken again meanwhile. */
+  untrackJob (id: string, token: string): void {
+    if (this.#held.get(id)?.token === token) this.#held.delete(id)
   }
 
-  /** Renews the lock of a job until it has been given back; that it is gone then is no loss. */
+  /** Renews the lock of a job until it has been settled or given back; that it is gone then is no loss. */
   leaveJob (id: string): void {
     const held = this.#held.get(id)
     if (held !== undefined) Object.assign(held, { isLeaving: true, until: Infinity })

@@ -94,16 +94,17 @@ export class CallbackWorker {
     const url = new URL(text)
     const deliveryId = idOf(job)
     const log = new JobLogWriter({ redis, queue, jobId, retention, isLate: true, onError: error => { onError(error, callbackQueue) } })
-    const body = 'body' in job.data ? job.data.body : await callbackBody(job.data, outputs)
+    const { data } = job
+    const body = 'body' in data ? data.body : await this.#worker.repeat(deliveryId, () => callbackBody(data, outputs))
     const outcome = await this.#send({ url, deliveryId, body, sentAt: serverTime(redis) }, owner)
     if (outcome.kind === 'failed' && this.#stopping.signal.aborted) {
       this.#worker.leaveJob(deliveryId)
-      await job.moveToWait(token)
+      await this.#worker.repeat(deliveryId, () => job.moveToWait(token))
       return left
     }
     const attempt = job.attemptsMade + 1
     const { result, line, end } = this.#end(outcome, attempt)
-    if (result !== 'failed') await uncount(redis, owner, deliveryId)
+    if (result !== 'failed') await this.#worker.repeat(deliveryId, () => uncount(redis, owner, deliveryId))
     this.#options.onSent(result)
     log.write({ ...line, message: `callback to ${url.host} ${line.message}`, meta: { callback: deliveryId, attempt, ...line.meta } })
     await log.close()

@@ -1,7 +1,7 @@
 import type { JobData, JobDependency } from '@toolyard/contract'
 import type { Job } from 'bullmq'
 import { alarmsKey, jobKey, jobPartKey, placeOfKey, goOnWhenFull, idOf, queueKey } from '@toolyard/store'
-import { failed, left, type Outcome } from '../backend/job-worker.ts'
+import { failed, left, type Outcome, type Repeat } from '../backend/job-worker.ts'
 import { cancelled } from '../record/cancellation.ts'
 import { encodeFailure } from '../record/settlement.ts'
 import { dependencyError, examineDependencies, leaveDependencies, releaseDependents, waitForDependencies } from '../queues/dependencies.ts'
@@ -66,10 +66,10 @@ export class JobFlow {
   /**
    * Lets a job through that a worker has taken.
    *
-   * @param uncount makes the job count as not taken.
+   * @param park parks the job for so many milliseconds
    * @returns what becomes of one that can't run any more, or was parked again.
    */
-  async admit (job: Job<JobData>, token: string, uncount: () => Promise<unknown>): Promise<Outcome<never> | undefined> {
+  async admit (job: Job<JobData>, park: (ms: number) => Promise<void>): Promise<Outcome<never> | undefined> {
     const { redis } = this.#parts
     if (job.parentKey !== undefined && await hasEnded(this.#parts, job.parentKey)) return failed(encodeFailure(cancelled))
     const { dependsOn } = job.data
@@ -78,8 +78,7 @@ export class JobFlow {
     if (broken.length > 0) return failed(encodeFailure(dependencyError(broken)))
     if (pending.length === 0) return undefined
     // It was run again, as was what it depends on.
-    await uncount()
-    await job.moveToDelayed(Date.now() + parkMs, token)
+    await park(parkMs)
     await this.#parkAgain(idOf(job), dependsOn)
     return left
   }
@@ -96,17 +95,18 @@ export class JobFlow {
    *
    * @returns whether it is parked: not so when none of them is pending any more.
    */
-  async park (job: Job<JobData>, token: string, { until, settled }: StepWait): Promise<boolean> {
+  async park ({ job, token, repeat }: { job: Job, token: string, repeat: Repeat }, { until, settled }: StepWait): Promise<boolean> {
     const { redis } = this.#parts
     const id = idOf(job)
     const key = jobKey(this.#queue, id)
-    await redis.eval(parkScript, 3, key, jobPartKey(this.#queue, id, 'lock'), alarmsKey(this.#queue), id, token, settled, until)
-    if (!await job.moveToWaitingChildren(token)) {
-      await redis.eval(unparkScript, 1, key)
+    const keys = [key, jobPartKey(this.#queue, id, 'lock'), alarmsKey(this.#queue)]
+    await repeat(() => redis.eval(parkScript, keys.length, ...keys, id, token, settled, until))
+    if (!await repeat(() => job.moveToWaitingChildren(token))) {
+      await repeat(() => redis.eval(unparkScript, 1, key))
       return false
     }
     // A job that was settled in between found no parked parent.
-    if (await settledSteps(redis, this.#queue, id) !== settled) await release(this.#parts, this.#queue, id)
+    if (await repeat(() => settledSteps(redis, this.#queue, id)) !== settled) await repeat(() => release(this.#parts, this.#queue, id))
     return true
   }
 

@@ -1,13 +1,12 @@
 import type { OutputCut, OutputRecord } from '@toolyard/contract'
 import { limits, mayLoseText, readWhole, firstChars } from '@toolyard/contract/terms'
 import { StringDecoder } from 'node:string_decoder'
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Redis, outputKey, asRedisError, RedisFullError, whileAvailable } from '@toolyard/store'
+import type { Repeat } from '../backend/job-worker.ts'
 import { outputSec, type Retention } from '../record/retention.ts'
 import { LargeReads } from './large-reads.ts'
 
-/** While Redis is full, an output is tried to be stored this often and this long, in milliseconds. */
-const againMs = 200
+/** While Redis is full, an output is tried to be stored this long, in milliseconds. */
 const patienceMs = 3_000
 /** So much of an output is read at once. */
 const pieceBytes = 524_288
@@ -41,9 +40,10 @@ export class OutputStore {
     this.#retention = retention
   }
 
-  /** Keeps an output; `json` is the JSON of `value`. Bytes are those of a long one. */
+  /** Keeps an output; `json` is the JSON of `value`. Bytes are those of a long one. `repeat`: while Redis can't take it. */
   async save (
-    queue: string, jobId: string, { json, value, cut }: { json: string | Buffer, value: unknown, cut?: OutputCut }
+    { queue, id: jobId, repeat }: { queue: string, id: string, repeat: Repeat },
+    { json, value, cut }: { json: string | Buffer, value: unknown, cut?: OutputCut }
   ): Promise<OutputRecord> {
     const tail = cut === undefined ? {} : { cut }
     if (typeof json === 'string' && json.length <= limits.inlineOutputBytes) {
@@ -51,22 +51,22 @@ export class OutputStore {
       return { kind: 'inline', value, ...text, ...tail }
     }
     const bytes = Buffer.byteLength(json)
-    if (await this.#store(queue, jobId, json)) return { kind: 'stored', bytes, ...tail }
+    if (await repeat(this.#storing(outputKey(queue, jobId), json))) return { kind: 'stored', bytes, ...tail }
     // The call has done its work, so it must succeed; so much of its output fits into the job's record.
     const kept = truncate(json.slice(0, limits.inlineOutputBytes).toString(), bytes).preview
     return { kind: 'inline', value: kept, cut: { bytes: cut?.bytes ?? bytes, storedBytes: Buffer.byteLength(kept) } }
   }
 
   /** Whether there is room for an output, now or soon. */
-  async #store (queue: string, jobId: string, json: string | Buffer): Promise<boolean> {
-    for (let waited = 0; ; waited += againMs) {
+  #storing (key: string, json: string | Buffer): () => Promise<boolean> {
+    const since = performance.now()
+    return async () => {
       try {
-        await this.#redis.set(outputKey(queue, jobId), json, 'EX', outputSec(this.#retention))
+        await this.#redis.set(key, json, 'EX', outputSec(this.#retention))
         return true
       } catch (error) {
-        if (!(asRedisError(error) instanceof RedisFullError)) throw error
-        if (waited >= patienceMs) return false
-        await delay(againMs)
+        if (asRedisError(error) instanceof RedisFullError && performance.now() - since >= patienceMs) return false
+        throw error
       }
     }
   }

@@ -1,10 +1,9 @@
-import type { JobData } from '@toolyard/contract'
+import type { JobData, OutputRecord } from '@toolyard/contract'
 import { protocol } from '@toolyard/contract/terms'
-import type { Job } from 'bullmq'
-import type { JobBackend } from '../backend/job-backend.ts'
-import { failed, left, type Outcome } from '../backend/job-worker.ts'
+import { failed, left, type JobWorker, type Outcome } from '../backend/job-worker.ts'
 import { lostTooOften, maxLostRuns } from '../record/settlement.ts'
 import { idOf } from '@toolyard/store'
+import type { Run } from './run.ts'
 
 /** A job that is put off is due again after this time, each further time after twice as much, in milliseconds. */
 const pauseMs = { first: 50, most: 400 }
@@ -30,29 +29,30 @@ export function isNewer (data: JobData): boolean {
  * each time.
  */
 export class GivenBackJobs {
-  readonly #backend: JobBackend
+  readonly #worker: JobWorker<JobData, OutputRecord>
   readonly #pauses = new Map<string, number>()
 
-  constructor (backend: JobBackend) {
-    this.#backend = backend
+  constructor (worker: JobWorker<JobData, OutputRecord>) {
+    this.#worker = worker
   }
 
   /**
    * Puts a job back whose run was lost. A worker that stops does so at once. In one that goes on, what the run needs was
    * lost, and may be lost again: there, each time takes longer, and there is a last one.
    */
-  async giveBack (job: Job, token: string, isStopped: boolean): Promise<Outcome<never>> {
-    const { runs, wakeUps } = this.#backend
-    if (isStopped) {
-      await job.moveToWait(token)
-      await wakeUps.wake()
+  async giveBack ({ job, token, repeat, abort }: Run): Promise<Outcome<never>> {
+    const { runs, wakeUps } = this.#worker.backend
+    this.#worker.leaveJob(idOf(job))
+    if (abort.signal.aborted) {
+      await repeat(() => job.moveToWait(token))
+      await repeat(() => wakeUps.wake())
       return left
     }
     // Only what has begun counts.
-    if (runs.isUnbegun(job) && !await runs.begin(job, token)) return left
+    if (runs.isUnbegun(job) && !await repeat(() => runs.begin(job, token))) return left
     const lostRuns = job.attemptsStarted - job.attemptsMade
     if (lostRuns > maxLostRuns) return failed(lostTooOften)
-    await job.moveToDelayed(Date.now() + lostPauseMs * 2 ** lostRuns, token)
+    await repeat(() => job.moveToDelayed(Date.now() + lostPauseMs * 2 ** lostRuns, token))
     return left
   }
 
@@ -61,20 +61,22 @@ export class GivenBackJobs {
    *
    * @param isForOthers it waits for other jobs or for Redis, and no worker stays away for it
    */
-  async putOff (job: Job<JobData>, token: string, isForOthers = false): Promise<void> {
-    const times = await this.#backend.runs.uncount(job, token)
+  async putOff ({ job, token, repeat }: Run, isForOthers = false): Promise<void> {
+    this.#worker.leaveJob(idOf(job))
+    const times = await repeat(() => this.#worker.backend.runs.uncount(job, token))
     const newer = isForOthers || isNewer(job.data)
     const ms = Math.min(pauseMs.first * 2 ** Math.max(0, times - 1), newer ? newerPauseMs : pauseMs.most)
     const longMs = Math.min(pauseMs.first * times, longestPauseMs)
     // The next job may be this worker's own.
     if (!newer) this.#remember(idOf(job), ms)
-    await job.moveToDelayed(Date.now() + Math.max(ms, longMs), token)
+    await repeat(() => job.moveToDelayed(Date.now() + Math.max(ms, longMs), token))
   }
 
   /** Parks a job until somebody wakes it, as if it hadn't been taken; it comes by itself after so many milliseconds. */
-  async park (job: Job<JobData>, token: string, ms: number): Promise<void> {
-    await this.#backend.runs.uncount(job, token)
-    await job.moveToDelayed(Date.now() + ms, token)
+  async park ({ job, token, repeat }: Run, ms: number): Promise<void> {
+    this.#worker.leaveJob(idOf(job))
+    await repeat(() => this.#worker.backend.runs.uncount(job, token))
+    await repeat(() => job.moveToDelayed(Date.now() + ms, token))
   }
 
   /** How long the worker that has taken a job takes no other one, in milliseconds. */

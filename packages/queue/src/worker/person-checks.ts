@@ -43,18 +43,18 @@ export class PersonChecks {
   }
 
   /** For a run that ended with a question; undefined for a job that is another worker's by now. */
-  async waitsFor ({ job, token, answers = [] }: Run, result: Extract<HandlerResult, { kind: 'held' | 'asks' }>): Promise<Waits | undefined> {
+  async waitsFor ({ job, token, repeat, answers = [] }: Run, result: Extract<HandlerResult, { kind: 'held' | 'asks' }>): Promise<Waits | undefined> {
     if (result.kind === 'asks') {
       const asked = { token, questions: result.ask, number: answers.length + 1, replyTo: job.data.replyTo, entries: entriesOf(job) }
-      const ms = await noteQuestion(this.#redis, this.#placeOf(job), asked)
+      const ms = await repeat(() => noteQuestion(this.#redis, this.#placeOf(job), asked))
       // As the note has it.
       job.attemptsStarted = job.attemptsMade + 1
       return ms === undefined ? undefined : { kind: 'parks', ms, record: askedRecord }
     }
     const { hold } = job.data
     if (hold === undefined) return { kind: 'parks', ms: 0, record: heldRecord }
-    await this.#tell(job)
-    const ms = await holdAgain(this.#redis, { ...this.#placeOf(job), hold }, result.held, { token, entries: entriesOf(job) })
+    await repeat(() => this.#tell(job))
+    const ms = await repeat(() => holdAgain(this.#redis, { ...this.#placeOf(job), hold }, result.held, { token, entries: entriesOf(job) }))
     return ms === undefined ? undefined : { kind: 'parks', ms, record: heldRecord }
   }
 

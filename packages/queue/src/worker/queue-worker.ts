@@ -74,7 +74,7 @@ export class QueueWorker {
       onLost: ids => { for (const id of ids) this.#running.get(id)?.abort.abort(lockLost) },
       onError: this.#report
     })
-    this.#givenBack = new GivenBackJobs(this.#worker.backend)
+    this.#givenBack = new GivenBackJobs(this.#worker)
     this.#worker.start()
   }
 
@@ -100,7 +100,8 @@ export class QueueWorker {
     const { redis, retention } = this.#options
     const log = new JobLogWriter({ redis, queue: this.#queue, jobId: id, retention, onError: this.#report })
     const progress = new JobProgressWriter({ redis, queue: this.#queue, jobId: id, token, onError: this.#report })
-    const run: Run = { job, token, abort: new AbortController(), log, progress, takenAt: performance.now(), isHandled: false }
+    const repeat: Run['repeat'] = operation => this.#worker.repeat(id, operation)
+    const run: Run = { job, token, abort: new AbortController(), repeat, log, progress, takenAt: performance.now(), isHandled: false }
     this.#running.set(id, run)
     this.#notices.begin(id)
     try {
@@ -117,7 +118,7 @@ export class QueueWorker {
           return failed(encodeFailure(pass.error))
         case 'runs': Object.assign(run, { approved: pass.approved, answers: pass.answers, memo: pass.memo })
       }
-      const stopped = await this.#flow.admit(job, token, () => this.#worker.backend.runs.uncount(job, token))
+      const stopped = await this.#flow.admit(job, ms => this.#park(run, ms))
       if (stopped !== undefined) return stopped
       const { places, serialLock } = this.#parts
       const isSerial = job.data.serial === true || this.#options.isSerial?.(job.data.tool) === true
@@ -171,7 +172,7 @@ export class QueueWorker {
       if (result.wait.settled <= seen) throw new Error('The job waits for nothing')
       seen = result.wait.settled
       await Promise.all([run.log.close(), run.progress.close()])
-      if (await this.#flow.park(run.job, run.token, result.wait)) return left
+      if (await this.#flow.park(run, result.wait)) return left
     }
   }
 
@@ -188,22 +189,21 @@ export class QueueWorker {
     try {
       return await this.#handle(run)
     } finally {
-      await this.#parts.serialLock.release(serial, token)
+      // What becomes of the job doesn't depend on it: the upkeep frees the tool as well.
+      await run.repeat(() => this.#parts.serialLock.release(serial, token)).catch(this.#report)
     }
   }
 
   /** Parks a job until somebody wakes it, as if it hadn't been started; it comes by itself after so many milliseconds. */
-  async #park ({ job, token }: Run, ms: number): Promise<void> {
-    this.#worker.leaveJob(idOf(job))
-    await this.#givenBack.park(job, token, ms)
-    this.#notices.changed(idOf(job))
+  async #park (run: Run, ms: number): Promise<void> {
+    await this.#givenBack.park(run, ms)
+    this.#notices.changed(idOf(run.job))
   }
 
   /** Leaves a job to another worker, or to a later time, as if it hadn't been started. */
   async #putOff (run: Run, isForOthers = false): Promise<typeof left> {
     if (isNewer(run.job.data)) this.#worker.yieldToOthers()
-    this.#worker.leaveJob(idOf(run.job))
-    await this.#givenBack.putOff(run.job, run.token, isForOthers)
+    await this.#givenBack.putOff(run, isForOthers)
     this.#notices.changed(idOf(run.job))
     return left
   }
@@ -212,21 +212,21 @@ export class QueueWorker {
   async #hold (run: Run, waits: Waits | undefined): Promise<typeof left> {
     if (waits === undefined) return left
     await this.#park(run, Math.min(waits.ms, restlessMs))
-    await rest({ redis: this.#options.redis, queues: this.#parts.queues }, { queue: this.#queue, id: idOf(run.job) }, waits.record)
+    const parts = { redis: this.#options.redis, queues: this.#parts.queues }
+    await run.repeat(() => rest(parts, { queue: this.#queue, id: idOf(run.job) }, waits.record))
     return left
   }
 
   async #end (run: Run, result: HandlerResult | typeof left): Promise<Outcome<OutputRecord>> {
     switch (result.kind) {
       case 'succeeded': {
-        const record = await this.#parts.outputs.save(this.#queue, idOf(run.job), result)
+        const record = await this.#parts.outputs.save({ queue: this.#queue, id: idOf(run.job), repeat: run.repeat }, result)
         const { sandbox, files, moreFiles } = result
         return { kind: 'succeeded', result: { ...record, ...(sandbox && { sandbox }), ...(files && { files }), ...(moreFiles && { moreFiles }) } }
       }
       case 'failed': return { ...failed(encodeFailure(result.error, result.sandbox)), isFinal: result.retry !== true }
       case 'requeued': {
-        this.#worker.leaveJob(idOf(run.job))
-        const outcome = await this.#givenBack.giveBack(run.job, run.token, run.abort.signal.aborted)
+        const outcome = await this.#givenBack.giveBack(run)
         this.#notices.changed(idOf(run.job))
         return outcome
       }

@@ -3,6 +3,7 @@ import { withoutUndefined } from '@toolyard/contract/terms'
 import type { Job } from 'bullmq'
 import { idOf } from '@toolyard/store'
 import { publicPriority } from '../queues/fair-order.ts'
+import type { Repeat } from '../backend/job-worker.ts'
 import type { TakenJob } from './handler.ts'
 import type { JobLogWriter } from '../record/log/job-log-writer.ts'
 import type { JobProgressWriter } from '../record/log/job-progress.ts'
@@ -16,6 +17,8 @@ export interface Run {
   job: Job<JobData, OutputRecord>
   token: string
   abort: AbortController
+  /** For all that a run writes about its job. */
+  repeat: Repeat
   log: JobLogWriter
   progress: JobProgressWriter
   /** By `performance.now()`. */
