@@ -4,7 +4,7 @@ import type { Cleanup } from './cleanup.ts'
 import type { TestRedis } from './redis.ts'
 
 /** Opens a connection as a process of Toolyard does; it is closed when the test ends. */
-export async function connectTo (cleanup: Cleanup, server: TestRedis, role: Parameters<typeof connectRedis>[1] = 'worker'): Promise<Redis> {
+export async function connectTo (cleanup: Cleanup, server: Pick<TestRedis, 'url'>, role: Parameters<typeof connectRedis>[1] = 'worker'): Promise<Redis> {
   const redis = connectRedis({ place: { kind: 'server', url: server.url } }, role, () => {})
   cleanup.teardown(() => { redis.disconnect() })
   if (!await isConnected(redis, 5_000)) throw new Error(`Redis at ${server.url} does not answer`)

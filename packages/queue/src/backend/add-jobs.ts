@@ -1,4 +1,5 @@
 import type { RedisQueueBackend } from 'bullmq'
+import { asError } from '@toolyard/contract/terms'
 import { createdKey, type GatheredCalls, type ScriptCall, type ScriptRun, type Redis, type Replicas, required } from '@toolyard/store'
 import { heldKey } from '../record/approval.ts'
 import { addKeys, jobScripts } from './scripts/job-scripts.ts'
@@ -91,9 +92,11 @@ export async function addJobs (
   const areGathered = jobs.reduce((sum, { kind, data }) => kind === 'plain' ? sum + data.length : sum, 0) < gatheredChars
   if (plain.length > 0) runs.unshift({ script: addPlainScript, calls: plain, shared: addsShared })
   const answers = replicas === undefined || replicas.needed === 0
-    ? await Promise.all(runs.map(async ({ script, calls, shared }) => (
-        script === addPlainScript && areGathered ? await adds.replies(calls) : await script.run(redis, calls, shared)
-      )))
+    ? await Promise.all(runs.map(async ({ script, calls, shared }) => {
+        const replies = script === addPlainScript && areGathered ? adds.replies(calls) : script.run(redis, calls, shared)
+        // The results of one command count, even when another one fails.
+        return await replies.catch((error: unknown) => calls.map(() => asError(error)))
+      }))
     : await replicas.run(runs)
   const refused = new Map<string, Error>()
   for (const [at, { calls }] of runs.entries()) {

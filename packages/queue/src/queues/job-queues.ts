@@ -214,9 +214,9 @@ export class JobQueues {
       if (held.length > 0) await enterEvents(this.#redis, 'approval.requested', held.map(({ id, data }) => ({ ...data, queue, id })))
       const errors = await this.#large.write(
         ownerOf(required(jobs[0], 'a job').data), added.reduce((sum, { data }) => sum + data.length, 0),
-        async () => await whileAvailable(opened.backend.addAll(added)).catch(orUnknown)
+        async () => await whileAvailable(opened.backend.addAll(added)).catch((error: unknown) => { throw refusalOf(error) })
       )
-      for (const [id, error] of errors) refused.set(id, asRedisError(error))
+      for (const [id, error] of errors) refused.set(id, refusalOf(error))
       void this.index.tidy(queue, jobs.reduce((sum, { data }) => sum + (data.tenant === undefined ? 1 : 2), 0)).catch(() => {})
     } catch (error) {
       if (error instanceof RedisUnavailableError) throw error
@@ -240,8 +240,10 @@ export class JobQueues {
   }
 }
 
-/** Jobs were sent: unless Redis has refused them, they may be there. */
-function orUnknown (error: unknown): never {
+/** @throws JobsUnknownError: what was sent may be there, unless Redis has refused it. */
+function refusalOf (failure: unknown): Error {
+  const error = asRedisError(failure)
   const isUnknown = error instanceof ReplicasMissingError || (error instanceof RedisUnavailableError && !(error instanceof RedisFullError))
-  throw isUnknown ? new JobsUnknownError(error) : error
+  if (isUnknown) throw new JobsUnknownError(error)
+  return error
 }

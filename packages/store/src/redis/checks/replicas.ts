@@ -86,7 +86,7 @@ export class Replicas {
    * whose reply counts: `WAIT` speaks of what its own connection has written.
    *
    * @returns for each run the reply to each call, an Error where there is none.
-   * @throws ReplicasMissingError, after which it may have been written; what Redis says to a run as a whole.
+   * @throws ReplicasMissingError, after which it may have been written; what Redis says to all of the runs.
    */
   async run (runs: readonly ScriptRun[]): Promise<unknown[][]> {
     return await new Promise((resolve, reject) => {
@@ -144,7 +144,12 @@ export class Replicas {
     for (const one of sent) {
       const own = answers.splice(0, one.runs.length)
       const errors = own.flatMap(([error]) => error === null ? [] : [error])
-      if (errors.length === 0) one.resolve(own.map(([, replies]) => fromRedis<unknown[]>(replies)))
+      // The results of one command count, even when another one fails.
+      const replies = one.runs.map(({ calls }, place) => {
+        const [error, each] = own[place] ?? []
+        return error instanceof Error ? calls.map(() => error) : fromRedis<unknown[]>(each)
+      })
+      if (errors.length < own.length) one.resolve(replies)
       else if (errors.every(isPutOff) && performance.now() < one.until) again.push(one)
       else one.reject(errors[0])
     }
