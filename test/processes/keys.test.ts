@@ -9,6 +9,7 @@ import { createService, testKeys } from '../support/service.ts'
 import { createClient } from '../support/client.ts'
 import { openReader, type EventReader } from '../streams/event-reader.ts'
 import { plainRedis } from '../support/connection.ts'
+import { startRedisProxy } from '../support/redis-proxy.ts'
 
 const service = await createService(t, { files: programs, tools: entries })
 const { client } = service
@@ -72,6 +73,16 @@ t.test("a key's time ends by Redis' clock, and its name is free again", async t 
   await waitFor('its time is over', async () => (await whoAmI(key)).status === 401)
   t.notOk((await list()).some(({ name }) => name === 'short'))
   t.equal((await make({ name: 'short', role: 'admin' })).status, 201)
+})
+
+t.test('a key of which its maker hears nothing, since Redis refused something, was not made', async t => {
+  const proxy = await startRedisProxy(t, { path: service.redis.socket })
+  const { address } = await service.startApi({ REDIS_URL: proxy.url, SECRETS_KEY: 'ab'.repeat(32) })
+  const body = { name: 'unheard', role: 'read' }
+  void proxy.failWhere('NOPERM this user has no permissions', (_name, args) => args.some(arg => arg.includes('{secrets}:owners')))
+  t.equal((await createClient(address, testKeys.admin).request('/v1/keys', { body })).status, 503)
+  proxy.mend()
+  t.equal((await createClient(address, testKeys.admin).request('/v1/keys', { body })).status, 201)
 })
 
 t.test('two keys can\'t have the same name', async t => {

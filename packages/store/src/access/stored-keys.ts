@@ -162,6 +162,12 @@ export class StoredKeys {
     return { text, listed: { ...record, expiresAt, lastUsedAt: undefined } }
   }
 
+  /** Whether a key has a name, by Redis itself. */
+  async isTaken (name: string): Promise<boolean> {
+    const digest = await whileAvailable(this.#redis.hget(namesKey, name))
+    return digest !== null && await whileAvailable(this.#redis.exists(recordStem + digest)) === 1
+  }
+
   /** All keys, by name. */
   async list (): Promise<ListedKey[]> {
     const names = (await whileAvailable(this.#redis.hkeys(namesKey))).sort()

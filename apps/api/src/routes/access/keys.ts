@@ -31,12 +31,12 @@ export async function keyRoutes (app: App, keys: KeyRing, stored: StoredKeys, se
       name, role, tenant, queue_allowlist: queueAllowlist, permissions, namespaces, hosts, sse = true, expires_in_sec: expiresIn
     } = request.body
     if (hosts?.some(host => readEgressRule(host) === undefined) === true) throw new HttpError('VALIDATION_ERROR', `'hosts' ${boundHostsRule}`)
-    if (keys.settled.some(key => key.name === name)) throw taken(name)
+    if (keys.settled.some(key => key.name === name) || await stored.isTaken(name)) throw taken(name)
+    // What an earlier key of this name has left, whose time is over. Not afterwards: who gets an error has no key that nobody knows.
+    await secrets?.removeAllOf({ kind: 'key', key: name })
     const made = await stored.add({ name, role, tenant, queueAllowlist, permissions, namespaces, hosts, sse }, expiresIn)
     if (made === 'taken') throw taken(name)
     if (made === 'full') throw new HttpError('CONFLICT', `There are ${maxStoredKeys} keys already: revoke some`)
-    // What an earlier key of this name has left, whose time is over.
-    await secrets?.removeAllOf({ kind: 'key', key: name })
     request.log.info({ key: principalOf(request).name, made: name }, 'keys: made')
     return await reply.code(201).send({ ok: true as const, key: { ...view(made.listed, 'redis'), key: made.text } })
   })
