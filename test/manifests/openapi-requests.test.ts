@@ -34,3 +34,20 @@ t.test('an object in a form is JSON where its encoding names no style, as OpenAP
   t.match(found.entries, [{ http: { body: { type: 'form', styles: { plain: 'json', maybe: 'json' } } } }])
   t.strictSame(Object.keys((found.entries[0]?.http.body as { styles?: object }).styles ?? {}), ['plain', 'maybe'])
 })
+
+t.test('a parameter that may be null or a single text is written as one that may not', async t => {
+  const list = { type: 'array', items: { type: 'string' } }
+  const object = { type: 'object', nullable: true, properties: { z: { type: 'string' } } }
+  const query = (name: string, schema: object, fields: object = { explode: false }): object => ({ in: 'query', name, schema, ...fields })
+  const parameters = [
+    query('plain', list), query('maybe', { ...list, nullable: true }), query('either', { oneOf: [{ type: 'string' }, list] }), query('unsaid', {}),
+    query('single', { type: 'string', nullable: true }), query('choice', { anyOf: [{ type: 'string' }, { type: 'integer' }] }), query('object', object, {}),
+    { in: 'header', name: 'X-Object', schema: object }
+  ]
+  const found = await importOpenapi(JSON.stringify({
+    openapi: '3.0.3', info, servers: [{ url: 'https://a.example' }], paths: { '/a': { get: { operationId: 'a', parameters } } }
+  }))
+  const comma = ['plain', 'maybe', 'either', 'unsaid'].map(argument => ({ argument, style: 'comma' }))
+  t.strictSame(found.entries[0]?.http.query, [...comma, 'single', 'choice', 'z'])
+  t.strictSame(found.notes, [{ tool: 'a', says: 'has the header parameter X-Object, an object by the style simple; it is left out' }])
+})

@@ -4,7 +4,7 @@ import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './docu
 import { headerName, ownHeaders } from '../request/request.ts'
 import { isCredential } from '../request/secrets.ts'
 import { safeName } from './names.ts'
-import { isPlainObject, type SchemaConverter } from './schema.ts'
+import { isObject, isPlainObject, type SchemaConverter } from './schema.ts'
 
 /** An item of `query`. */
 export type QueryDraft = string | { argument: string, name?: string, style?: 'comma' | 'space' | 'pipe' | 'deepObject' | 'json' }
@@ -75,7 +75,7 @@ function orLeaveOut ({ required }: Parameter, converter: SchemaConverter, place:
 function partsOf (parameter: Parameter, converter: SchemaConverter): Parameter[] {
   const { in: place, required, fields: { style = 'form', explode = true, content, schema } } = parameter
   if (place !== 'query' || style !== 'form' || explode !== true || content !== undefined) return [parameter]
-  const converted = converter.convert(schema)
+  const converted = withoutNull(converter.convert(schema))
   if (!isPlainObject(converted)) return [parameter]
   const needed: readonly unknown[] = required && Array.isArray(converted['required']) ? converted['required'] : []
   return Object.entries(converted.properties).map(([name, schema]) => (
@@ -119,13 +119,23 @@ export type Style = Exclude<Extract<QueryDraft, object>['style'], undefined>
 /** How a parameter is written; undefined for the way that is usual in its place. */
 function styleOf ({ in: place, fields }: Parameter, schema: JsonSchema, says: string): Style | undefined {
   const { style = place === 'query' ? 'form' : 'simple', explode = style === 'form' } = fields
-  const isObject = schema['type'] === 'object' || 'properties' in schema
   if (style === 'deepObject' && place === 'query') return 'deepObject'
-  if (isObject) throw new OpenapiFault(`${says}, an object by the style ${text20(style)}`)
+  if (isObject(schema)) throw new OpenapiFault(`${says}, an object by the style ${text20(style)}`)
   if (place !== 'query' && style !== 'simple') throw new OpenapiFault(`${says} by the style ${text20(style)}`)
   if (place !== 'query' || explode === true) return undefined
-  const isList = schema['type'] === 'array'
-  if (style === 'form') return isList ? 'comma' : undefined
+  if (style === 'form') return mayBeList(schema) ? 'comma' : undefined
   if (style === 'spaceDelimited' || style === 'pipeDelimited') return style === 'spaceDelimited' ? 'space' : 'pipe'
   throw new OpenapiFault(`${says} by the style ${text20(style)}`)
+}
+
+/** A list may be one of several choices, as which null is written too. */
+function mayBeList ({ type, anyOf }: JsonSchema): boolean {
+  if (type !== undefined) return [type].flat().includes('array')
+  return !Array.isArray(anyOf) || anyOf.filter(isRecord).some(mayBeList)
+}
+
+/** Null isn't sent in a query. */
+function withoutNull (schema: JsonSchema): JsonSchema {
+  const { type } = schema
+  return Array.isArray(type) && isObject(schema) && type.every(each => each === 'object' || each === 'null') ? { ...schema, type: 'object' } : schema
 }

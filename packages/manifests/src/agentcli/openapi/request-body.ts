@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../tool/tool.ts'
 import { dereferenced, OpenapiFault, text20, type OpenapiDocument } from './document.ts'
 import { safeName } from './names.ts'
 import type { ArgumentsDraft, Style } from './parameters.ts'
-import { isPlainObject, type PlainObject, type SchemaConverter } from './schema.ts'
+import { isObject, isPlainObject, type PlainObject, type SchemaConverter } from './schema.ts'
 
 /** `body` of a request. */
 export type BodyDraft = 'json' | 'form' | { type: 'json' | 'form', argument?: string, styles?: Record<string, Style> }
@@ -75,10 +75,6 @@ function styleOfField ({ style, explode, allowReserved, contentType }: Record<st
   if (explode === true) return undefined
   if (style === 'spaceDelimited' || style === 'pipeDelimited') return style === 'spaceDelimited' ? 'space' : 'pipe'
   return explode === false ? 'comma' : undefined
-}
-
-function isObject (schema: JsonSchema): boolean {
-  return 'properties' in schema || [schema['type']].flat().includes('object')
 }
 
 /** Whether the fields of a body can be arguments beside the parameters. */

@@ -157,6 +157,11 @@ export interface PlainObject extends JsonSchema {
   properties: Record<string, JsonSchema>
 }
 
+/** Whether a value of it can be an object, perhaps beside null. */
+export function isObject (schema: JsonSchema): boolean {
+  return 'properties' in schema || [schema['type']].flat().includes('object')
+}
+
 export function isPlainObject (schema: JsonSchema): schema is PlainObject {
   return isRecord(schema['properties']) && (schema['type'] === undefined || schema['type'] === 'object') && !['anyOf', 'oneOf', 'allOf', 'not'].some(keyword => keyword in schema)
 }
