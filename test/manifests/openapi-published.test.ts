@@ -65,7 +65,7 @@ t.test('two flows for the same kind of token are one credential', async t => {
 t.test('what an entry can\'t hold is left out with the reason, and never written as an entry that isn\'t served', async t => {
   const found = await get({
     paths: {
-      '/#Action=Attach': { get: { operationId: 'attach' } },
+      '/#/attach': { get: { operationId: 'attach' } },
       '/a b': { get: { operationId: 'blank' } },
       '/c': { get: { operationId: 'own', parameters: [header('Host', true), header('Content-Length'), header('bad name')] } },
       '/d': { get: { operationId: 'required', parameters: [header('bad name', true)] } }

@@ -51,3 +51,22 @@ t.test('a parameter that may be null or a single text is written as one that may
   t.strictSame(found.entries[0]?.http.query, [...comma, 'single', 'choice', 'z'])
   t.strictSame(found.notes, [{ tool: 'a', says: 'has the header parameter X-Object, an object by the style simple; it is left out' }])
 })
+
+t.test('a fragment of a path tells operations apart and is not sent, as documents of AWS, Azure and Box have it', async t => {
+  const action = { name: 'Action', in: 'query', required: true, schema: { type: 'string', enum: ['Run'] } }
+  const found = await importOpenapi(JSON.stringify({
+    openapi: '3.0.3',
+    info,
+    servers: [{ url: 'https://a.example' }],
+    paths: {
+      '/#Action=Run': { post: { operationId: 'run', parameters: [action] } },
+      '/files/{id}#add_{link}': { put: { operationId: 'add' } },
+      '/#/page': { get: { operationId: 'page' } }
+    }
+  }))
+  t.match(found.entries, [
+    { http: { url: 'https://a.example/', query: ['Action'] } },
+    { http: { url: 'https://a.example/files/{id}' }, schema: { properties: { id: {}, link: undefined } } }
+  ])
+  t.match(found.leftOut, [{ operation: 'page', because: /fragment/ }])
+})

@@ -77,7 +77,8 @@ function itemAt (document: OpenapiDocument, written: unknown, unread: (fault: Op
 
 /** Makes an entry of an operation. @throws OpenapiFault with the reason why it can't be one. */
 export function operationDraft (document: OpenapiDocument, place: OperationPlace, options: OperationOptions): OperationDraft {
-  const { item, operation, method, path } = place
+  const { item, operation, method } = place
+  const path = sentPath(place.path)
   const { server, settingOf, patterns = true } = options
   const converter = new SchemaConverter(document, { patterns })
   const draft: ArgumentsDraft = { properties: {}, required: [], query: [], headers: {}, path: new Map(), taken: new Set() }
@@ -118,6 +119,11 @@ export function operationDraft (document: OpenapiDocument, place: OperationPlace
     settings,
     ...variables.length > 0 && { assumed: `${origin} (${variables.map(text20).join(', ')})` }
   }
+}
+
+/** A fragment such as `#Action=Run` tells operations of one path apart, whose parameters say the same. What begins with `#/` is a page. */
+function sentPath (path: string): string {
+  return path.replace(/#(?!\/).*$/s, '')
 }
 
 /** A credential that an operation asks for as a parameter, in place of a security scheme. */
