@@ -1,6 +1,6 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs'
 import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -166,6 +166,38 @@ for (const version of [1, 2] as const) {
     t.equal(other.child.exitCode, null)
   })
 }
+
+t.test('calls whose memory the kernel would drop without an end do not keep it from telling what another holds', async t => {
+  const directory = groupFiles(t, 'cpu memory pids\n')
+  const directories = new Map((['memory', 'cpu', 'pids'] as const).map(name => [name, directory]))
+  const groups = openToolGroups({ version: 1, directories }, { memoryBytes: 1_000, ofCall: 256 }, process.pid)
+  t.teardown(async () => { await groups.close() })
+  const child = spawn('sleep', ['60'])
+  t.teardown(() => { child.kill() })
+  endFirst(child.pid ?? 0)
+  const begin = (used: number, ofKernel: number, pid: number | undefined, endless: boolean): void => {
+    const [members = ''] = groups.share('inner').members
+    const file = join(members, '../memory.force_empty')
+    if (endless) {
+      execFileSync('mkfifo', [file])
+      const pipe = openSync(file, constants.O_RDWR | constants.O_NONBLOCK)
+      t.teardown(() => { closeSync(pipe) })
+      t.throws(() => { for (;;) writeSync(pipe, Buffer.alloc(4_096)) }, { code: 'EAGAIN' }, 'who writes more waits for good')
+    } else writeFileSync(file, '')
+    writeFileSync(members, pid === undefined ? '' : `${pid}\n`)
+    for (const [name, bytes] of Object.entries({ usage_in_bytes: used, 'kmem.usage_in_bytes': ofKernel })) writeFileSync(join(members, `../memory.${name}`), `${bytes}\n`)
+  }
+  begin(20, 20, undefined, true)
+  begin(18, 18, undefined, true)
+  begin(865, 17, child.pid, false)
+  const all = join(groups.ofHelper().members[0] ?? '', '..')
+  writeFileSync(join(all, 'memory.kmem.usage_in_bytes'), '55\n')
+  writeFileSync(join(all, 'memory.usage_in_bytes'), '903\n')
+  const waiting = new AbortController()
+  t.teardown(() => { waiting.abort() })
+  const late = sleep(10_000, 'nothing was ended', { signal: waiting.signal }).catch(() => {})
+  t.strictSame(await Promise.race([once(child, 'exit'), late]), [null, 'SIGKILL'])
+})
 
 t.test('a call that holds little is ended where its owner has many of them, which leave others nothing', async t => {
   const directory = groupFiles(t, 'cpu memory pids\n')

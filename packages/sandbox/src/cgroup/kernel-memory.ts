@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { errorCode, orElse } from '@toolyard/contract/terms'
+import { orElse } from '@toolyard/contract/terms'
 import type { Hierarchy } from './hierarchy.ts'
 
-/** A group in which this takes longer goes on reading files: what the kernel has for it counts as held meanwhile. */
+/** A group in which this takes longer goes on reading files, and there is no end to it: what the kernel has for it counts as held. */
 const mostDropMs = 3_000
 const dropsAtOnce = 2
 
@@ -52,17 +52,18 @@ export class KernelMemory {
     const [most] = unknown.sort((one, other) => other.bytes - one.bytes)
     if (most === undefined || most.bytes < least) return
     const { group } = most
-    const know = (): void => { this.#held.set(group, this.of(group)) }
-    const late = setTimeout(know, mostDropMs).unref()
+    const file = join(group, this.#version === 2 ? 'memory.reclaim' : 'memory.force_empty')
+    // Kernels before 5.19 can't be told to.
+    if (!existsSync(file)) return
     this.#dropping.add(group)
-    const file = this.#version === 2 ? 'memory.reclaim' : 'memory.force_empty'
     const bytes = this.#version === 2 ? numberIn(join(group, 'memory.current')) : 0
-    // Version 2 says EAGAIN where it can't drop as much. Kernels before 5.19 can't be told to.
-    void writeFile(join(group, file), String(bytes), { flag: 'r+' }).catch(errorCode).then(code => {
-      clearTimeout(late)
+    // A process, since it can be ended: threads that write such a file would be missing for the files of the worker.
+    // Version 2 says EAGAIN where it can't drop as much.
+    const write = ['-c', 'echo "$0" > "$1"', String(bytes), file]
+    execFile('/bin/sh', write, { timeout: mostDropMs, killSignal: 'SIGKILL', env: {} }, () => {
       this.#dropping.delete(group)
-      if (code === 'ENOENT') return
-      know()
+      if (!existsSync(file)) return
+      this.#held.set(group, this.of(group))
       dropped()
     })
   }
