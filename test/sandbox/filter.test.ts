@@ -128,12 +128,14 @@ for (const [arch, machine] of Object.entries(machines)) {
       t.equal(verdict(fcntl, argumentsWith({ 1: 1026n })), verdicts.notPermitted, 'F_NOTIFY')
     })
 
-    t.test(`fault 13 the ${kind} of ${arch} lets sockets of IP through, for usual protocols, and none of another family`, async t => {
-      const families = fc.constantFrom(0n, 1n, 2n, 10n, 16n, 17n, 40n)
-      fc.assert(fc.property(families, word, fc.oneof(fc.constantFrom(0n, 1n, 6n, 17n, 58n, 262n), word), (family, type, protocol) => {
-        const isKnown = [0n, 1n, 6n, 17n, 58n, 262n].includes(protocol & 0xffffffffn)
-        const expected = [2n, 10n].includes(family) ? verdicts.allowed : verdicts.noSuchFamily
-        return verdict(socket, argumentsWith({ 0: family, 1: type, 2: protocol })) === (isKnown ? expected : verdicts.noSuchProtocol)
+    t.test(`fault 13 the ${kind} of ${arch} lets sockets of IP through, for usual types and protocols, and none of another family`, async t => {
+      const [families, types, protocols] = [[2n, 10n], [1n, 2n, 3n], [0n, 1n, 6n, 17n, 58n, 262n]]
+      const known = (values: bigint[]): fc.Arbitrary<bigint> => fc.oneof(fc.constantFrom(...values), word)
+      fc.assert(fc.property(fc.constantFrom(0n, 1n, 2n, 10n, 16n, 17n, 40n), known(types), known(protocols), (family, type, protocol) => {
+        const given = verdict(socket, argumentsWith({ 0: family, 1: type | 0o2000000n, 2: protocol }))
+        if (!families.includes(family)) return given === verdicts.noSuchFamily
+        if (!types.includes(type & 0xfn)) return given === verdicts.noSuchType
+        return given === (protocols.includes(protocol & 0xffffffffn) ? verdicts.allowed : verdicts.noSuchProtocol)
       }))
     })
 

@@ -24,7 +24,8 @@ const newTime = 0x80
  * for no control group, so that a call could fill the machine's memory with them; resolvers and `getaddrinfo` do without.
  */
 const families = [2, 10]
-/** IP itself, ICMP of both versions, TCP, UDP and MPTCP: for each other protocol the kernel would start `modprobe` on the machine. */
+/** SOCK_STREAM, DGRAM and RAW, for IP itself, ICMP of both versions, TCP, UDP and MPTCP: for others the kernel would start `modprobe`. */
+const ipTypes = [1, 2, 3]
 const protocols = [0, 1, 58, 6, 17, 262]
 /**
  * SO_ATTACH_FILTER, ATTACH_BPF, ATTACH_REUSEPORT_CBPF and EBPF, of SOL_SOCKET. The machine has one memory for such programs and for the
@@ -99,7 +100,7 @@ function callRules (numbers: Architecture, unixSockets: boolean): Instruction[] 
     ...onCall(numbers.unshare, [load(argument(0)), whenAnyBit(newNamespaces | newTime, 1), notPermitted, allow]),
     ...onCall(numbers.prctl, [load(argument(0)), whenEqual(setSeccomp, 1), invalid, allow]),
     ...onCall(numbers.seccomp, [load(argument(0)), whenEqual(setFilter, 1), invalid, allow]),
-    ...onlyFamilies(numbers, unixSockets ? [unix, ...families] : families)
+    ...onlyFamilies(numbers, unixSockets)
   ]
 }
 
@@ -112,11 +113,12 @@ function templateRules (numbers: Architecture): Instruction[] {
   ]
 }
 
-function onlyFamilies (numbers: Architecture, allowed = families): Instruction[] {
+function onlyFamilies (numbers: Architecture, unixSockets = false): Instruction[] {
   return [
     ...onCall(numbers.socket, [
-      load(argument(2)), ...protocols.map((protocol, i) => unlessEqual(protocol, protocols.length - i)), noSuchProtocol,
-      ...oneOf(0, allowed, noSuchFamily)
+      load(argument(0)), ...(unixSockets ? [whenEqual(unix, 1), allow] : []), ...unlessOneOf(families, noSuchFamily),
+      load(argument(1)), keepBits(socketType), ...unlessOneOf(ipTypes, noSuchType),
+      load(argument(2)), ...unlessOneOf(protocols, noSuchProtocol), allow
     ]),
     ...onCall(numbers.socketpair, [
       load(argument(0)), unlessEqual(unix, 1), noSuchFamily,
@@ -127,6 +129,10 @@ function onlyFamilies (numbers: Architecture, allowed = families): Instruction[]
 
 function oneOf (number: number, values: readonly number[], otherwise: Instruction): Instruction[] {
   return [load(argument(number)), ...values.flatMap(value => [whenEqual(value, 1), allow]), otherwise]
+}
+
+function unlessOneOf (values: readonly number[], otherwise: Instruction): Instruction[] {
+  return [...values.map((value, i) => unlessEqual(value, values.length - i)), otherwise]
 }
 
 function program (numbers: Architecture, rules: Instruction[]): Instruction[] {
