@@ -58,14 +58,14 @@ export class KernelMemory {
     this.#dropping.add(group)
     const bytes = this.#version === 2 ? numberIn(join(group, 'memory.current')) : 0
     // A process, since it can be ended: threads that write such a file would be missing for the files of the worker.
-    // Version 2 says EAGAIN where it can't drop as much.
-    const write = ['-c', 'echo "$0" > "$1"', String(bytes), file]
-    execFile('/bin/sh', write, { timeout: mostDropMs, killSignal: 'SIGKILL', env: {} }, () => {
+    const writer = execFile('/usr/bin/tee', [file], { timeout: mostDropMs, killSignal: 'SIGKILL', env: {} }, () => {
       this.#dropping.delete(group)
       if (!existsSync(file)) return
       this.#held.set(group, this.of(group))
       dropped()
     })
+    // Version 2 says EAGAIN where it can't drop as much.
+    writer.stdin?.on('error', () => {}).end(String(bytes))
   }
 }
 
