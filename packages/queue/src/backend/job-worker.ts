@@ -8,8 +8,8 @@ import type { JobBackend, NextJob } from './job-backend.ts'
 import { JobTaker, type Taken, type TakerOptions, type WorkerQueue } from './job-taker.ts'
 import { LockRenewal } from './lock-renewal.ts'
 
-/** What Redis can't take is sent again after so many milliseconds, each further time after twice as much. */
-const pauseMs = { first: 50, most: 500 }
+/** What Redis can't take, or what can't be sent, is done again after so many milliseconds. */
+const pauseMs = { refused: 50, unreachable: 500 }
 /** A job whose taking was answered later than this is asked for again before it runs, in milliseconds. */
 const lateMs = 500
 /** The loop waits so many turns of the event loop for a job to end. A job that hasn't ended by then is a long one. */
@@ -122,13 +122,14 @@ export class JobWorker<Data, Result> {
    * @throws what Redis answers else; and what it answered last, when the lock may be another worker's
    */
   async repeat<T> (id: string, operation: () => Promise<T>): Promise<T> {
-    for (let ms = pauseMs.first; ; ms = Math.min(2 * ms, pauseMs.most)) {
+    for (;;) {
       try {
         return await operation()
       } catch (error) {
-        const isOver = isUnreachable(error) ? this.#closing.signal.aborted : !mayRedisTakeItLater(error)
+        const isCutOff = isUnreachable(error)
+        const isOver = isCutOff ? this.#closing.signal.aborted : !mayRedisTakeItLater(error)
         if (isOver || !this.#locks.isTracked(id)) throw error
-        await delay(ms)
+        await delay(isCutOff ? pauseMs.unreachable : pauseMs.refused)
       }
     }
   }
