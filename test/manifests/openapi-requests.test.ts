@@ -70,3 +70,21 @@ t.test('a fragment of a path tells operations apart and is not sent, as document
   ])
   t.match(found.leftOut, [{ operation: 'page', because: /fragment/ }])
 })
+
+t.test('choices that don\'t fit their type leave values that can be sent', async t => {
+  const properties = {
+    list: { type: 'array', items: { type: 'string' }, enum: ['github', 'git'] }, flag: { type: 'string', enum: [true, false] },
+    size: { type: 'string', enum: [969, 556] }, level: { type: 'integer', enum: ['0 (User)', '1 (All)'] }, kind: { type: 'string', enum: ['a', 1] }
+  }
+  const content = { 'application/json': { schema: { type: 'object', properties } } }
+  const found = await importOpenapi(JSON.stringify({
+    openapi: '3.0.3', info, servers: [{ url: 'https://a.example' }], paths: { '/a': { post: { operationId: 'a', requestBody: { required: true, content } } } }
+  }))
+  t.strictSame(found.entries[0]?.schema['properties'], {
+    list: { type: 'array', items: { type: 'string', enum: ['github', 'git'] } },
+    flag: { enum: [true, false] },
+    size: { enum: [969, 556] },
+    level: { type: 'integer' },
+    kind: { type: 'string', enum: ['a', 1] }
+  })
+})

@@ -4,6 +4,7 @@ import { withSubschemas } from '../../schema/form/subschemas.ts'
 import { losesDigits } from '../../schema/survey.ts'
 import type { JsonSchema } from '../../tool/tool.ts'
 import { OpenapiFault, pointed, text20, type OpenapiDocument } from './document.ts'
+import { withUsableEnum } from './usable-enum.ts'
 
 /** Subschemas of one tool: more is nothing that a model fills. */
 const mostNodes = 2_000
@@ -67,7 +68,7 @@ export class SchemaConverter {
     }
     this.#kinds(schema, isPart, result)
     writtenLike(result, schema)
-    return fromVersion30(schema, withMergedParts(result))
+    return fromVersion30(schema, withMergedParts(withUsableEnum(result)))
   }
 
   /** A discriminator says by which text a choice is known. Where it has no choices, others extend the schema with fields of theirs. */
