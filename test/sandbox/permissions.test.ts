@@ -88,6 +88,12 @@ void t.test('a box has what programs keep of themselves in /etc, such as fonts',
   t.match(await tools.shell('test -s /etc/fonts/fonts.conf'), { ok: true })
 })
 
+const ofJava = readdirSync('/etc').find(name => /^java-\d+-openjdk$/.test(name))
+void t.test('a box has the settings of Java, without the passwords below management', { skip: skip || (ofJava === undefined && 'this machine has no Java of Debian') }, async t => {
+  const tools = await boxedTools(t)
+  t.match(await tools.shell(`test -s /etc/${ofJava}/security/java.security && test ! -e /etc/${ofJava}/management`), { ok: true })
+})
+
 void t.test('a box has the machine\'s alternatives, without the manual pages', { skip: skip || (!existsSync('/etc/alternatives') && 'this machine has no /etc/alternatives') }, async t => {
   const tools = await boxedTools(t)
   const shown = outputOf(await tools.shell('ls /etc/alternatives | LC_ALL=C sort'))

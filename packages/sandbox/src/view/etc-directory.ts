@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { kindOf } from './path.ts'
 
@@ -8,6 +8,9 @@ const copied = [
   'alternatives', 'gai.conf', 'host.conf', 'ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'localtime', 'magic', 'mime.types',
   'nsswitch.conf', 'os-release', 'protocols', 'services', 'ssl/openssl.cnf', 'timezone'
 ] as const
+
+/** Where Debian has the settings of Java, which doesn't read a file without its `java.security`. */
+const ofJava = /^java-\d+-openjdk$/
 
 /** Places where the files of the network are mounted. */
 const places = { files: ['resolv.conf', 'hosts'], directories: ['ssl/certs', 'pki/tls/certs', 'pki/ca-trust'] } as const
@@ -21,7 +24,7 @@ const places = { files: ['resolv.conf', 'hosts'], directories: ['ssl/certs', 'pk
 export function makeEtcDirectory (directory: string, home: string): string {
   const etc = join(directory, 'etc')
   for (const place of places.directories) mkdirSync(join(etc, place), { recursive: true, mode: 0o755 })
-  for (const name of copied) {
+  for (const name of [...copied, ...readdirSync('/etc').filter(name => ofJava.test(name))]) {
     const source = join('/etc', name)
     if (kindOf(source) !== 'none') cpSync(source, join(etc, name), { recursive: true, verbatimSymlinks: true, filter: isWanted })
   }
@@ -34,7 +37,10 @@ export function makeEtcDirectory (directory: string, home: string): string {
   return etc
 }
 
-/** Four of five links in `alternatives` are those of manual pages, and each costs a worker's start a fifth of a millisecond. */
+/**
+ * Four of five links in `alternatives` are those of manual pages, and each costs a worker's start a fifth of a millisecond. Passwords for
+ * those who look into a Java program from afar are below `management`.
+ */
 function isWanted (path: string): boolean {
-  return !path.endsWith('.gz')
+  return !path.endsWith('.gz') && !path.endsWith('/management')
 }
