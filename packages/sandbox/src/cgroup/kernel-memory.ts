@@ -58,9 +58,10 @@ export class KernelMemory {
     this.#dropping.add(group)
     const bytes = this.#version === 2 ? numberIn(join(group, 'memory.current')) : 0
     // A process, since it can be ended: threads that write such a file would be missing for the files of the worker.
-    const writer = execFile('/usr/bin/tee', [file], { timeout: mostDropMs, killSignal: 'SIGKILL', env: {} }, () => {
+    const writer = execFile('tee', [file], { timeout: mostDropMs, killSignal: 'SIGKILL', env: { PATH: process.env['PATH'] } }, error => {
       this.#dropping.delete(group)
-      if (!existsSync(file)) return
+      // The name of an error: it could not be started, and nothing is known.
+      if (typeof error?.code === 'string' || !existsSync(file)) return
       this.#held.set(group, this.of(group))
       dropped()
     })
